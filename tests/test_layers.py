@@ -15,7 +15,7 @@ LAYERS = [
     {"prediction"},
     {"storage"},
     {"models"},
-    {"explain"},
+    {"explain", "pages"},
     {"learned"},
     {"method"},
     {"content", "thresholds"},

@@ -7,6 +7,7 @@ entered at least once, in how many files, and how often the file changes in the 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import sys
 import tempfile
@@ -30,7 +31,8 @@ def walk(function: Callable[[], Any]) -> tuple[int, int, int]:
 
     def enter(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(ROOT) and code.co_name[0] != "<":
+        is_function = code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<"
+        if event == "call" and is_function and code.co_filename.startswith(ROOT):
             entered.setdefault((code.co_filename, code.co_qualname, code.co_firstlineno))
 
     sys.setprofile(enter)

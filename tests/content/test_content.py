@@ -15,7 +15,7 @@ def test_every_exported_name_is_the_one_at_the_top():
 
 
 def test_an_unknown_name_is_an_error():
-    with pytest.raises(AttributeError, match="labelkin.content' has no attribute 'PlatSVM'"):
+    with pytest.raises(AttributeError, match=r"labelkin\.content' has no attribute 'PlatSVM'"):
         content.PlatSVM
 
 

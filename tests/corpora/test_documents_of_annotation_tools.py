@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from labelkin.corpora.documents import Documents, is_from_prodigy
-from labelkin.prediction import Answer, make_layout
+from labelkin.prediction import Answer
+from labelkin.prediction.output import make_layout
 
 FIELDS = {"needed": ("text",), "optional": ("id", "labels", "accepted", "rejected")}
 

@@ -90,8 +90,8 @@ def optimize(
 
 def _write_plot(plot: Path, table: LimitTable, metric: str, name: str) -> None:
     from labelkin.files import write_atomic
-    from labelkin.research.reports.documents import page_template
-    from labelkin.research.reports.plots import limit_picture
+    from labelkin.pages import page_template
+    from labelkin.pages.pictures import limit_picture
 
     if plot.suffix.lower() == ".svg":
         write_atomic(plot, limit_picture(table, metric, _WORDS[metric]).svg)

@@ -272,7 +272,7 @@ def _read_lines(
 def write_blocks(file: IO[bytes], blocks: Iterable[ScoreMatrix], kind: str) -> tuple[int, int]:
     """Write scores in blocks; ``kind`` is the ending of the file. Returns the shape."""
     if kind not in _WRITERS:
-        raise ValueError(f"ScoreMatrix can be written as {', '.join(_WRITERS)}, got {kind!r}.")
+        raise ValueError(f"Scores can be written as {', '.join(_WRITERS)}, got {kind!r}.")
     if kind in (".npz", ".txt"):
         scores = _joined(list(blocks))
         file.write(_WRITERS[kind](scores))

@@ -1,7 +1,7 @@
-"""The paper's fifteen systems and the learned weight, trained and compared on the built-in corpus.
+"""The paper's fifteen systems and the learned weight, compared on the synthetic newsroom.
 
-``labelkin demo`` runs the experiment ``demo`` that comes with labelkin, prints what came out, and
-writes a page with figures and all scores as CSV.
+``labelkin demo`` runs the packaged experiment ``demo``, prints F1 of every system, and writes a
+page with plots and all scores as CSV.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ from labelkin.files import write_atomic
 from labelkin.research.experiments import parse_experiment, run_experiment, shipped_experiments
 from labelkin.research.experiments.run import Progress
 from labelkin.research.reports.documents import html_page, scores_csv
-from labelkin.research.reports.paper import LEGEND, comparison_table
+from labelkin.research.reports.paper import LEGEND, label_table
 from labelkin.research.reports.results import Outcome, read_outcomes
 from labelkin.research.reports.tables import text_table
 
 _INTRODUCTION = """
-Three content classifiers judge every label by the text alone: naive Bayes (NB), nearest neighbours
-(kNN) and a linear support vector machine (SVM). To each is added what the other labels say, learned
-by Bayesian logistic regression (BLR) or by a support vector machine (SMO), the other labels being
-filled in with decisions (M1) or with probabilities (M2): the paper's fifteen systems. In three
-more, how much predicted labels count is learned from the training documents (w=auto), the default
-of LabelDependenceClassifier. The corpus is made: it shows how the method works, and is no evidence
-for how well it works on yours."""
-_LEARNED = "How much the other labels count is learned (w=auto), against the content alone:"
-_PAPER = "The paper's fifteen systems, in which the other labels count fully:"
+Three content classifiers predict every label from the text alone: naive Bayes (NB), nearest
+neighbours (kNN) and a linear support vector machine (SVM). Label evidence is added to each by
+Bayesian logistic regression (BLR) or a support vector machine (SMO); the other labels are decisions
+(M1) or probabilities (M2): the paper's fifteen systems. In three more, the weight of label evidence
+is learned from the training documents (w=auto), the default of LabelDependenceClassifier. The
+corpus is synthetic: it shows how the method works, not how well it works on other corpora."""
+_LEARNED = "The weight of label evidence is learned (w=auto), against the content alone:"
+_PAPER = "The paper's fifteen systems, with weight 1:"
 
 
 def run_demo(
@@ -47,22 +46,21 @@ def run_demo(
     Parameters
     ----------
     n_documents : int, default 3000
-        How many documents to make.
+        Number of synthetic documents.
     random_state : int, default 0
         Seed of the corpus and of the folds.
     out : path, default "labelkin-demo"
-        Where the two files go; made if need be.
+        The folder for the two files, created if missing.
     progress, run_progress : callable, optional
-        As :func:`labelkin.research.experiments.run_experiment` takes them.
+        See :func:`labelkin.research.experiments.run_experiment`.
 
     Returns
     -------
     str
         First the learned weight against the content alone, then the paper's systems.
     """
-    for package, extra in (("jinja2", "cli"), ("matplotlib", "plot")):
-        if find_spec(package) is None:  # do not start what could not be finished
-            raise ImportError(f'The demo needs {package}: pip install "labelkin[{extra}]"')
+    if find_spec("jinja2") is None:  # before the training
+        raise ImportError('The demo needs jinja2: pip install "labelkin[cli]"')
     text = shipped_experiments()["demo"].replace("seeds = [0]", f"seeds = [{random_state}]")
     made = f"n_documents = {n_documents}, seed = {random_state}"
     experiment = parse_experiment(text.replace("n_documents = 3000, seed = 0", made))
@@ -83,4 +81,4 @@ def run_demo(
 def _table(outcome: Outcome, shows: Callable[[str], bool]) -> str:
     """Return the systems with some additions as a table of plain text."""
     systems = [system for system in outcome.systems if shows(system.addition)]
-    return text_table(comparison_table(replace(outcome, systems=systems, planned=())))
+    return text_table(label_table(replace(outcome, systems=systems, planned=())))

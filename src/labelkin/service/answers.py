@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.explain.contributions import Explanation, Posterior
-from labelkin.explain.label_graph import LabelEdge, LabelGraph, circle_order, label_graph
+from labelkin.explain.graph import LabelEdge, LabelGraph, circle_order, label_graph
 from labelkin.label_matrix import best_labels as best_columns
 from labelkin.label_matrix import read_known, spread_out
 from labelkin.label_matrix.record import some_of

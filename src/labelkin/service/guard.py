@@ -102,8 +102,8 @@ class Guard:
             if status:
                 raise
             _log.exception("%s %r failed", scope["method"], scope["path"])
-            problem = ProblemError(500, "fault", "The service has a fault, which is in its log.")
-            await problem_response(problem)(scope, receive, sending)
+            fault = ProblemError(500, "fault", "The service has a fault, which is in its log.")
+            await problem_response(fault)(scope, receive, sending)
         finally:
             route = str(getattr(scope.get("route"), "path", _NO_ROUTE))
             is_routed = route != _NO_ROUTE and status != 405

@@ -243,7 +243,7 @@ class LabelList(BaseModel):
 
 
 class Edge(BaseModel):
-    """What two labels say of each other, as in :class:`labelkin.explain.label_graph.LabelEdge`."""
+    """What two labels say of each other, as in :class:`labelkin.explain.graph.LabelEdge`."""
 
     model_config = ConfigDict(from_attributes=True)
 

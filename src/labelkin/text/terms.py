@@ -18,9 +18,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.label_matrix.record import check_choice
+from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.scikit_learn import LinkedEstimator, read_numbers, sound_sparse, unit_length
-from labelkin.text.words import SparseTransformer, WordCounts, check_whole_number
+from labelkin.text.words import SparseTransformer, WordCounts
 
 Criterion = Literal["information_gain", "chi2"]
 Combine = Literal["sum", "max", "weighted"]

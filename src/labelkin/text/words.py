@@ -18,7 +18,6 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from itertools import pairwise
-from numbers import Integral
 from threading import Lock
 from typing import Any, Literal, NamedTuple, Self
 
@@ -28,6 +27,7 @@ from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from labelkin.label_matrix.record import check_whole_number
 from labelkin.scikit_learn import LinkedEstimator
 
 # Python's \w lacks the signs that belong to the letter before them: accents, Hebrew and Arabic
@@ -355,12 +355,6 @@ def _texts(X: Iterable[str]) -> Iterator[str]:
                 "Decode bytes, replace missing texts by ''."
             )
         yield text
-
-
-def check_whole_number(name: str, value: Any) -> None:
-    """Raise for what is no whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
 
 
 class SurfaceForm(NamedTuple):

@@ -120,7 +120,7 @@ def test_a_file_goes_before_an_experiment_of_its_name(tmp_path, monkeypatch):
 
 def test_a_file_is_read_with_its_defaults():
     experiment = parse_experiment(SMALL)
-    assert (experiment.title, experiment.seeds, experiment.threshold) == ("small", (0,), 0.5)
+    assert (experiment.title, experiment.seeds) == ("small", (0,))
     assert experiment.metrics[:2] == ("micro_f1", "macro_f1")
     assert systems(experiment, "newsroom") == [
         "NB", "NB+BLR+M1", "NB+BLR+M2", "kNN", "kNN+BLR+M1", "kNN+BLR+M2",
@@ -150,15 +150,13 @@ def test_additions_name_those_that_are_wanted():
     assert names[:3] == ["NB", "NB+BLR+M1", "NB+BLR+M2 w=auto"]
 
 
-def test_threshold_rules_are_tried_on_the_content_and_on_what_is_learned_unless_systems_are_named():
+def test_threshold_rules_are_tried_on_the_content_and_on_learned_weights():
     rule = '[thresholds.Cut]\nrule = "global_cut"\nmetric = "macro_f1"\n'
     text = f'evidence_weights = [1, "auto"]\nvariants = ["M2"]\n{SMALL}{rule}'
     runs = parse_experiment(text).threshold_runs()
     assert [run.system.name for run in runs[:2]] == ["NB | Cut", "NB+BLR+M2 w=auto | Cut"]
     assert [run.name for run in runs[:2]] == ["NB@Cut@seed0", "NB+BLR+M2_w=auto@Cut@seed0"]
     assert [run.start.name for run in runs[:2]] == ["NB@seed0", "NB+BLR+M2_w=auto@seed0"]
-    named = parse_experiment(f'threshold_systems = ["BLR+M2"]\n{text}').threshold_runs()
-    assert [run.system.name for run in named] == ["NB+BLR+M2 | Cut", "kNN+BLR+M2 | Cut"]
 
 
 @pytest.mark.parametrize(
@@ -169,15 +167,11 @@ def test_threshold_rules_are_tried_on_the_content_and_on_what_is_learned_unless_
         ('variants = ["M1cut"]', True),
         ('controls = ["offset"]', True),
         ('thresholds.Cut = {rule = "mcut"}', True),
-        ('thresholds.Cut = {rule = "mcut"}\nthreshold_systems = ["BLR+M1"]', True),
     ],
 )
 def test_out_of_fold_evidence_is_kept_when_some_system_needs_it(extra, needed):
     runs = {run.name: run for run in parse_experiment(f"{extra}\n{SMALL}").runs()}
     assert runs["NB@seed0"].keeps_out_of_fold == needed
-    if "threshold_systems" in extra:
-        assert runs["NB+BLR+M1@seed0"].keeps_out_of_fold
-        assert not runs["NB+BLR+M2@seed0"].keeps_out_of_fold
 
 
 def test_a_corpus_may_have_content_classifiers_of_its_own():
@@ -200,7 +194,7 @@ def test_a_relative_path_counts_from_the_folder_of_the_file(tmp_path):
 
 def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs():
     moved = SMALL.replace("[content.NB]", 'path = "elsewhere"\n[content.NB]', 1)
-    titled = f'title = "Another"\nmetrics = ["one_error"]\ntests = []\n{SMALL}'
+    titled = f'title = "Another"\nmetrics = ["one_error"]\n{SMALL}'
     for other in (moved, titled):
         assert parse_experiment(other).runs() == parse_experiment(SMALL).runs()
 
@@ -250,11 +244,6 @@ def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs(
             r"controls must be a list of some of 'offset', 'calibration', each once, got",
         ),
         (
-            'name = "small"',
-            'name = "small"\nthreshold_systems = ["content"]',
-            r"threshold_systems are for rules, and there is no \[thresholds.NAME\]",
-        ),
-        (
             "[labels.BLR]",
             "[thresholds.A]\n[labels.BLR]",
             r"\[thresholds.A\]: rule must be given: one of 'fixed_cut', .*'not_empty'",
@@ -279,7 +268,6 @@ def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs(
             '[thresholds."A B"]\nrule = "mcut"\n[labels.BLR]',
             r"thresholds.A B must be a text that names files",
         ),
-        ('name = "small"', 'name = "small"\nthreshold = 1', r"threshold must be a number between"),
         ('name = "small"', 'name = "small"\nmetrics = ["f2"]', r"metrics must be .*'one_error'"),
         ('name = "newsroom"', "", r"\[corpus\]: name must be given"),
         (

@@ -152,7 +152,7 @@ def forget_versions(path):
         ("decisions.npy", Path.unlink, r"decisions.npy is missing"),
         ("run.json", truncate, r"run.json cannot be read"),
         ("run.json", fake_checksum, r"run.json cannot be read .*'sha256'"),
-        ("run.json", forget_versions, r"run.json has no versions"),
+        ("run.json", forget_versions, r"run.json cannot be read .*'versions'"),
         ("run.json", Path.unlink, r"run.json cannot be read .*FileNotFoundError"),
     ],
 )
@@ -162,7 +162,7 @@ def test_a_damaged_run_is_found_named_and_made_again_when_deleted(
     run = folder / "newsroom" / "runs" / "kNN@seed0"
     harm(run / name)
     for read in (read_results, lambda place: run_experiment(whole.experiment, place)):
-        with pytest.raises(DamagedRun, match=rf"kNN@seed0 is damaged: {message}.*Delete the fold"):
+        with pytest.raises(DamagedRun, match=rf"kNN@seed0 is damaged: {message}.*Delete it"):
             read(folder)
     shutil.rmtree(run)
     run_experiment(whole.experiment, folder)
@@ -232,7 +232,6 @@ def test_a_folder_without_an_experiment_is_named(tmp_path):
             '"logistic"\nsolver = "weka"',
             r"labels.parameters.solver was not given and is",
         ),
-        ('name = "small"', 'name = "small"\nthreshold = 0.4', r"threshold was 0.5 and is 0.4"),
         (
             "[labels.BLR]",
             "[words]\nstem = false\n[labels.BLR]",

@@ -272,12 +272,6 @@ def _names(Y):
     return names, "multilabel", names
 
 
-def test_a_threshold_is_a_posterior(tmp_path):
-    results = run_experiment(parse_experiment(f"threshold = 0.2\n{SMALL}"), tmp_path)
-    probability = 1 / (1 + np.exp(-results.runs[1].log_odds()))
-    np.testing.assert_array_equal(results.runs[1].decisions(), probability > 0.2)
-
-
 def test_documents_and_labels_can_be_chosen(tmp_path):
     lines = [
         {"id": 1, "text": "tea", "labels": ["tea"], "split": "train"},

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from judged import judge_all
+from evaluated import evaluate_all
 
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels
@@ -37,6 +37,6 @@ def toy():
 @pytest.fixture(scope="session")
 def outcome(toy):
     labels, content, additions = toy
-    systems = list(judge_all(content, additions, labels))
+    systems = list(evaluate_all(content, additions, labels))
     facts = {"<i>": "</main>"}
     return Outcome("toy", "toy", systems, labels=labels, truth=labels, facts=facts)

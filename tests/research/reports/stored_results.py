@@ -64,4 +64,4 @@ def _store_run(place, run, log_odds):
     block = np.asarray(log_odds, dtype=np.float64)
     made = {"versions": {"labelkin": "0"}, "seconds": {}, "shape": block.shape}
     with new_run(place, {**run.record(), **made}) as part:
-        write_log_odds(part, [block], block.shape, 0.0)
+        write_log_odds(part, [block], block.shape)

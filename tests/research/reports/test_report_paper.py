@@ -5,7 +5,6 @@ import pytest
 from stored_results import experiment_text, store_results
 
 from labelkin.research.reports.paper import (
-    comparison_table,
     example_table,
     f1_summary,
     further_tables,
@@ -182,24 +181,13 @@ def test_the_table_says_what_each_content_classifier_is(tiny):
     assert label_table(tiny).notes[-1] == "NB: naive_bayes on counts; BLR: logistic; SMO: svm."
 
 
-def test_more_metrics_and_intervals_are_shown_where_the_experiment_asks(tmp_path, tiny):
+def test_further_metrics_of_the_experiment_have_a_table(tmp_path, tiny):
     assert list(further_tables(tiny)) == []
-    extra = 'metrics = ["micro_f1", "micro_recall"]\ntests = ["paired_bootstrap"]'
-    text = experiment_text(contents=("NB",), extra=extra)
+    text = experiment_text(contents=("NB",), extra='metrics = ["micro_f1", "micro_recall"]')
     folder = store_results(tmp_path, text, TINY, lambda system, seed: SYSTEMS[system])
-    metrics, intervals = further_tables(read_outcomes(folder)[0])
+    (metrics,) = further_tables(read_outcomes(folder)[0])
     assert [row[1].text for row in metrics.rows][:3] == ["0.40000", "0.60000", "1.00000"]
-    assert [row[0].text for row in intervals.rows] == list(SYSTEMS)[1:]
-    assert intervals.rows[1][1].text.startswith("+0.4286 [")
-    assert intervals.rows[3][1].text == "0.0000 [0.0000, 0.0000] ~"
-
-
-def test_the_papers_figures_do_not_stand_in_the_comparison(tiny):
-    table = comparison_table(tiny)
-    assert not any(cell.beside for row in table.rows for cell in row)
-    assert [row[1].text for row in table.rows if row[1].best] == ["1.0000"]
 
 
 def test_an_outcome_of_nothing_has_tables_of_nothing():
-    table = comparison_table(Outcome("tea", "Tea", []))
-    assert table.rows == [] and table.caption.startswith("Scores;")
+    assert label_table(Outcome("tea", "Tea", [])).rows == []

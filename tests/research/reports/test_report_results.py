@@ -5,13 +5,13 @@ import zlib
 
 import numpy as np
 import pytest
-from judged import find, judge_all, system_of
+from evaluated import evaluate_all, find, system_of
 from scipy import stats
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 from stored_results import experiment_text, store_results
 
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.research.reports.results import Outcome, judge, read_outcomes
+from labelkin.research.reports.results import Outcome, evaluate_system, read_outcomes
 from labelkin.research.reports.scores import paper_scores
 
 SEEDS = (3, 7)
@@ -197,7 +197,9 @@ def test_baselines_have_no_test_and_no_change(outcome):
 def test_a_change_on_nothing_is_no_number():
     Y = np.eye(3, dtype=int)[[0, 0, 1, 1, 2, 2]]
     additions = {"BLR+M2": LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y)}
-    outcome = Outcome("toy", "toy", list(judge_all({"NB": np.full(Y.shape, -9.0)}, additions, Y)))
+    outcome = Outcome(
+        "toy", "toy", list(evaluate_all({"NB": np.full(Y.shape, -9.0)}, additions, Y))
+    )
     assert find(outcome, "NB", "micro_f1").value == 0
     assert math.isnan(find(outcome, "NB+BLR+M2", "micro_f1").change)
 
@@ -205,7 +207,7 @@ def test_a_change_on_nothing_is_no_number():
 def test_content_evidence_is_not_changed(toy):
     labels, content, _ = toy
     before = content["NB"].copy()
-    judge(labels, content["NB"], content="NB")
+    evaluate_system(labels, content["NB"], content="NB")
     np.testing.assert_array_equal(content["NB"], before)
 
 
@@ -218,7 +220,9 @@ def test_a_rule_is_compared_with_the_same_rule_on_the_content_alone(toy):
     ):
         for rule, cut in (("", 0.0), ("low", -1.0)):
             given = {"content": "NB", "addition": addition, "rule": rule}
-            systems.append(judge(labels, None if rule else log_odds, log_odds > cut, **given))
+            systems.append(
+                evaluate_system(labels, None if rule else log_odds, log_odds > cut, **given)
+            )
     outcome = Outcome("toy", "toy", systems, labels=labels)
     low = {s.addition: s for s in outcome.scores if (s.rule, s.metric) == ("low", "micro_f1")}
     assert low["M"].baseline == low[""].value != find(outcome, "NB", "micro_f1").value
@@ -230,7 +234,7 @@ def test_the_learned_weight_is_looked_at_where_it_is_there(toy, outcome):
     labels, content, additions = toy
     assert outcome.addition == "BLR+M2"
     learned = {**additions, "BLR+M2 w=auto": additions["BLR+M2"]}
-    systems = list(judge_all(content, learned, labels))
+    systems = list(evaluate_all(content, learned, labels))
     assert Outcome("toy", "toy", systems).addition == "BLR+M2 w=auto"
     alone = [system for system in systems if not system.addition]
     assert Outcome("toy", "toy", alone).addition == ""

@@ -7,8 +7,9 @@ documents; one function per metric returns one number, and defines it, 0/0 inclu
 decisions, by cell (unknown cells are skipped)      :func:`hamming_loss`; :func:`precision`,
                                                     :func:`recall`, :func:`f1`, :func:`jaccard` with
                                                     ``average="micro"``, ``"macro"``,
-                                                    ``"weighted"`` or, label by label, ``None``;
-                                                    :func:`micro_f1`, :func:`macro_f1`
+                                                    ``"weighted"`` or, by label,
+                                                    ``average=None``; :func:`micro_f1`,
+                                                    :func:`macro_f1`
 decisions, by document (unknown cells raise)        :func:`subset_loss`; the four above with
                                                     ``average="document"``
 rankings by log-odds (unknown cells raise)          :func:`one_error`, :func:`coverage`,

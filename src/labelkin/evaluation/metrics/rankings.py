@@ -324,7 +324,7 @@ def first_errors(truth: Truth, log_odds: Any) -> NDArray[np.bool_]:
     Of several labels with the highest log-odds the lowest column is first. A document without
     candidates is wrong.
     """
-    return ~_rank(truth, log_odds).relevant[:, :1].any(axis=1)
+    return _first_is_wrong(_rank(truth, log_odds))
 
 
 def sum_rankings(
@@ -336,7 +336,7 @@ def sum_rankings(
     """
     truth, log_odds = _labelled(truth, log_odds)
     ranking = _rank(truth, log_odds)
-    values: DocumentScores = {"one_error": ~ranking.relevant[:, :1].any(axis=1)}
+    values: DocumentScores = {"one_error": _first_is_wrong(ranking)}
     values |= _whole_rankings(ranking) | _first_labels(ranking, ks)
     best: DocumentScores = {}
     if propensity is not None:
@@ -399,6 +399,10 @@ def _rank(truth: Truth, log_odds: Any) -> _Ranking:
     )
     missed = size - relevant.sum(axis=1)
     return _Ranking(order, relevant, _last_of_ties(falling), size, missed, n_labels)
+
+
+def _first_is_wrong(ranking: _Ranking) -> NDArray[np.bool_]:
+    return np.asarray(~ranking.relevant[:, :1].any(axis=1))
 
 
 def _last_of_ties(descending: Floats) -> NDArray[np.intp]:

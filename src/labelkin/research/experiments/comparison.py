@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from labelkin.evaluation.metrics import evaluate
-from labelkin.evaluation.significance import macro_sign_test, micro_sign_test
-from labelkin.label_matrix import read_labels
+from labelkin.evaluation.significance import (
+    SUMMED_METRICS,
+    macro_sign_test,
+    micro_sign_test,
+    paired_bootstrap,
+)
+from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.research.experiments import CorpusResults, Run, read_results
-from labelkin.research.reports.results import bootstraps
 
 _RUNS_DEPTH = 3  # results/<corpus>/runs/<run>
 
 
 def read_run(folder: Path) -> tuple[Run, CorpusResults]:
     """Return a stored run and the results of its corpus."""
+    if not (folder / "run.json").is_file():
+        seeds = sorted(str(one) for one in folder.parent.glob(f"{escape(folder.name)}@seed*"))
+        hint = "labelkin experiment list names the folders of runs."
+        if seeds:
+            hint = f"Name one seed: {', '.join(seeds[:3])}."
+        raise ValueError(f"A run must be a folder with run.json, and {folder} has none. {hint}")
     place = folder.resolve()
     results = read_results(place.parents[_RUNS_DEPTH - 1], partial=True)
     for corpus in results.corpora:
@@ -40,17 +51,31 @@ def compare_runs(
     decided = (one.decisions(), other.decisions())
     log_odds = (one.log_odds(), other.log_odds())
     scores = [evaluate(truth, log_odds[k], decided[k]).scores() for k in range(2)]
-    drawn = {"n_draws": n_draws, "random_state": random_state}
+    bootstraps = []
+    for metric in SUMMED_METRICS:
+        if truth.unknown is None or metric not in ("subset_loss", "one_error"):
+            before, after = log_odds if metric == "one_error" else decided
+            bootstraps.append(
+                paired_bootstrap(
+                    truth,
+                    before,
+                    after,
+                    metric,
+                    n_draws=n_draws,
+                    random_state=random_state,
+                    names=names,
+                )
+            )
     return {
         "baseline": names[0],
         "proposal": names[1],
         "scores": {metric: (scores[0][metric], scores[1][metric]) for metric in scores[0]},
         "tests": [test(truth, *decided, names) for test in (micro_sign_test, macro_sign_test)],
-        "bootstraps": list(bootstraps(truth, log_odds, decided, names, **drawn)),
+        "bootstraps": bootstraps,
     }
 
 
-def _same_truth(first: CorpusResults, second: CorpusResults) -> Any:
+def _same_truth(first: CorpusResults, second: CorpusResults) -> LabelMatrix:
     one, other = (read_labels(part.Y, names=part.label_names) for part in (first, second))
     if one.names.tolist() != other.names.tolist() or one.label_sets() != other.label_sets():
         raise ValueError(

@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origi
 
 from labelkin.evaluation.metrics.inputs import SCORE_NAMES
 from labelkin.research.experiments.plan import (
-    ALONE,
     AUTO,
     CONTROLS,
     PAPER_VARIANTS,
@@ -41,9 +40,8 @@ from labelkin.research.experiments.train import (
 from labelkin.text import TermSelection, WordCounts
 from labelkin.vocabulary.files import PACKAGED
 
-#: The paper's metrics and tests of differences.
+#: The paper's metrics.
 METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
-TESTS = ("micro_sign_test", "macro_sign_test")
 _NamedPart = TypeVar("_NamedPart", bound=Classifier | Thresholds)
 
 
@@ -126,11 +124,8 @@ _EXPERIMENT = {
     ),
     "additions": _ANYTHING,
     "controls": _some_of(CONTROLS),
-    "threshold": _SHARE,
     "thresholds": _TABLE,
-    "threshold_systems": _ANYTHING,
     "metrics": _some_of(SCORE_NAMES),
-    "tests": _some_of([*TESTS, "paired_bootstrap"]),
 }
 _CORPUS = {
     "name": _NAME,
@@ -195,17 +190,16 @@ def parse_experiment(
         corpora=choices,
         seeds=tuple(top.get("seeds", [0])),
         words=_read_parameters(top.get("words", {}), WordCounts, place.inside("words")),
-        threshold=top.get("threshold", 0.5),
         metrics=tuple(top.get("metrics", METRICS)),
-        tests=tuple(top.get("tests", TESTS)),
+        additions=_read_additions(top, place),
         text=text,
         controls=tuple(top.get("controls", ())),
-        **_read_systems(top, place),
+        thresholds=_read_parts(top, "thresholds", _read_thresholds, place),
     )
 
 
-def _read_systems(top: Mapping[str, Any], place: _Place) -> dict[str, Any]:
-    """Read the additions to content classifiers, and the threshold rules."""
+def _read_additions(top: Mapping[str, Any], place: _Place) -> tuple[Addition, ...]:
+    """Return the additions to content classifiers."""
     every = {
         addition.name: addition
         for classifier in _read_parts(top, "labels", _read_labels, place).values()
@@ -215,17 +209,7 @@ def _read_systems(top: Mapping[str, Any], place: _Place) -> dict[str, Any]:
     }
     chosen = top.get("additions", list(every))
     place.check({"additions": chosen}, {"additions": _some_of(every)})
-    thresholds = _read_parts(top, "thresholds", _read_thresholds, place)
-    if "threshold_systems" in top and not thresholds:
-        raise place.error("threshold_systems are for rules, and there is no [thresholds.NAME].")
-    learned = [name for name in every if name in chosen and every[name].weight == AUTO]
-    systems = top.get("threshold_systems", [ALONE, *learned])
-    place.check({"threshold_systems": systems}, {"threshold_systems": _some_of([ALONE, *chosen])})
-    return {
-        "additions": tuple(every[name] for name in every if name in chosen),
-        "thresholds": thresholds,
-        "threshold_systems": tuple(systems) if thresholds else (),
-    }
+    return tuple(every[name] for name in every if name in chosen)
 
 
 def _read_corpus(

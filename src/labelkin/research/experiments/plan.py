@@ -14,8 +14,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-#: The name of the content classifier alone, where an experiment lists systems.
-ALONE = "content"
 #: The learned evidence weight.
 AUTO: Literal["auto"] = "auto"
 #: How the other labels are filled in: the paper's two ways, and M1 with learned cuts.
@@ -121,7 +119,7 @@ class Thresholds:
 class System:
     """A content classifier, alone or with an addition, and how its log-odds become decisions.
 
-    Without ``thresholds`` they are cut at the experiment's threshold.
+    Without ``thresholds`` they are cut at 0, probability ½.
     """
 
     content: str
@@ -247,17 +245,14 @@ class Experiment:
         Parameters of :class:`labelkin.text.WordCounts`, for corpora of texts.
     additions
         Added to each content classifier, in the order of the paper's tables.
-    threshold
-        A label is assigned if its posterior is above.
-    metrics, tests
+    metrics
         Shown by a report; they decide nothing about the runs.
     text
         The file itself.
     controls
         Corrections without label evidence, of ``CONTROLS``.
-    thresholds, threshold_systems
-        Threshold rules by name, and the systems that each is tried on: ``"content"`` for the
-        content alone, additions by name.
+    thresholds
+        Threshold rules by name, tried on content alone and on learned weights.
     """
 
     name: str
@@ -266,16 +261,13 @@ class Experiment:
     seeds: tuple[int, ...]
     words: Mapping[str, Any]
     additions: tuple[Addition, ...]
-    threshold: float
     metrics: tuple[str, ...]
-    tests: tuple[str, ...]
     text: str
     controls: tuple[str, ...] = ()
     thresholds: Mapping[str, Thresholds] = field(default_factory=dict)
-    threshold_systems: tuple[str, ...] = ()
 
     def runs(self) -> tuple[PlannedRun, ...]:
-        """Return the runs with log-odds, cut at ``threshold``.
+        """Return the runs with log-odds, cut at 0.
 
         Those of one corpus are together, and a content classifier's alone comes first; related
         methods come last, and have their own decisions.
@@ -327,7 +319,6 @@ class Experiment:
                 "content": asdict(corpus.content[content]),
                 "addition": asdict(addition) if isinstance(addition, Addition) else None,
                 **({"control": addition.name} if isinstance(addition, Control) else {}),
-                "threshold": self.threshold,
                 "seed": seed,
             }
             keeps = self._keeps_out_of_fold(system)
@@ -336,15 +327,16 @@ class Experiment:
             yield run
 
     def _is_thresholded(self, system: System) -> bool:
-        name = system.addition.name if system.addition else ALONE
-        return bool(self.thresholds) and name in self.threshold_systems
+        """Return whether threshold rules are tried on it: on content and on learned weights."""
+        addition = system.addition
+        is_tried = addition is None or (isinstance(addition, Addition) and addition.weight == AUTO)
+        return bool(self.thresholds) and is_tried
 
     def _keeps_out_of_fold(self, system: System) -> bool:
         """Return whether a threshold rule, an addition or a control learns from it."""
-        if system.addition:
-            return self._is_thresholded(system)
-        learns = any(addition.learns_from_content for addition in self.additions)
-        return learns or bool(self.controls) or bool(self.thresholds and self.threshold_systems)
+        if system.addition is None and any(one.learns_from_content for one in self.additions):
+            return True
+        return self._is_thresholded(system) or (system.addition is None and bool(self.controls))
 
 
 def _plain(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from threadpoolctl import threadpool_limits
 
 from labelkin.files import csv_text, write_atomic
 from labelkin.label_matrix import LabelMatrix
-from labelkin.odds import log_odds_of
 from labelkin.research.experiments import run_folder as store
 from labelkin.research.experiments.plan import (
     Control,
@@ -217,9 +216,8 @@ class _CorpusWork:
             documents = store.blocks_of(start.log_odds())
         blocks = self._counted(map(trained.log_odds, documents), run, shape[0])
         record = {**run.record(), "shape": shape, "learned": trained.learned}
-        cut = float(log_odds_of(self.experiment.threshold))
         with store.new_run(self.folder / store.RUNS / run.name, record) as part:
-            store.write_log_odds(part, blocks, shape, cut)
+            store.write_log_odds(part, blocks, shape)
             if trained.out_of_fold is not None:
                 unseen = trained.out_of_fold
                 store.write_array(part / store.OUT_OF_FOLD, [unseen], np.float64, unseen.shape)

@@ -55,7 +55,7 @@ _PACKAGES = ("labelkin", "numpy", "scipy", "scikit-learn", "joblib", "numba", "P
 
 
 class DamagedRun(ValueError):  # noqa: N818
-    """A run folder whose files differ from its ``run.json``; the message names it."""
+    """A run or a record of a corpus that is not what was written; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -287,11 +287,10 @@ def _read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) -
     try:
         record = json.loads((folder / RECORD).read_bytes())
         checksums, shape = dict(record["sha256"]), tuple(record["shape"])
-        missing = {"configuration", "versions", "seconds"} - set(record)
+        changed = first_difference(record["configuration"], planned.configuration)
+        _ = record["versions"], record["seconds"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder, f"{RECORD} cannot be read ({error!r})") from None
-    if missing:
-        raise _damaged(folder, f"{RECORD} has no {', '.join(sorted(missing))}")
     for name in dict.fromkeys([*arrays, *checksums]):
         if not (folder / name).is_file():
             raise _damaged(folder, f"{name} is missing")
@@ -302,7 +301,6 @@ def _read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) -
         array = read_array(folder / name)
         if array.shape != shape or array.dtype != dtype:
             raise _damaged(folder, f"{name} is {array.dtype} of shape {array.shape}, not {shape}")
-    changed = first_difference(record["configuration"], planned.configuration)
     if changed:
         raise ValueError(
             f"The run {folder} is not of this experiment: {changed}. Use another folder (--out) "
@@ -382,11 +380,15 @@ def new_run(folder: Path, record: dict[str, Any]) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def write_log_odds(part: Path, blocks: Iterable[Any], shape: tuple[int, int], cut: float) -> None:
-    """Write blocks of log-odds, and the decisions: log-odds above ``cut``."""
-    write_array(part / LOG_ODDS, _checked(blocks, part), np.float64, shape)
-    decided = (block > cut for block in blocks_of(read_array(part / LOG_ODDS)))
-    write_array(part / DECISIONS, decided, np.bool_, shape)
+def write_log_odds(part: Path, blocks: Iterable[Any], shape: tuple[int, int]) -> None:
+    """Write blocks of log-odds, and the decisions: log-odds above 0; reject NaN."""
+    write_array(part / LOG_ODDS, blocks, np.float64, shape)
+    log_odds = read_array(part / LOG_ODDS)
+    n_missing = sum(int(np.isnan(block).sum()) for block in blocks_of(log_odds))
+    if n_missing:
+        name = part.name.removesuffix(".part")
+        raise ValueError(f"{name}: log-odds must be numbers, got {n_missing} NaN.")
+    write_array(part / DECISIONS, (block > 0 for block in blocks_of(log_odds)), np.bool_, shape)
 
 
 def write_array(path: Path, blocks: Iterable[Any], dtype: Any, shape: tuple[int, int]) -> None:
@@ -436,7 +438,7 @@ def read_truth(folder: Path) -> tuple[LabelMatrix, LabelMatrix, NDArray[Any] | N
         train, test = (_read_labels(stored, part, names) for part in ("train", "test"))
         return train, test, stored.get("ids")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _damaged(folder / TRUTH, repr(error), ValueError) from None
+        raise _damaged(folder / TRUTH, repr(error)) from None
 
 
 def _read_labels(stored: Any, part: str, names: list[Any]) -> LabelMatrix:
@@ -450,7 +452,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
     try:
         return dict(json.loads((folder / FACTS).read_bytes()))
     except (OSError, ValueError) as error:
-        raise _damaged(folder / FACTS, repr(error), ValueError) from None
+        raise _damaged(folder / FACTS, repr(error)) from None
 
 
 @cache
@@ -465,24 +467,8 @@ def versions() -> Mapping[str, str]:
     return found
 
 
-def _damaged(place: Path, why: str, kind: type[ValueError] = DamagedRun) -> ValueError:
-    which, it = ("The run ", "the folder") if kind is DamagedRun else ("", "it")
-    return kind(f"{which}{place} is damaged: {why}. Delete {it} and run the experiment again.")
-
-
-def _checked(blocks: Iterable[Any], part: Path) -> Iterator[Any]:
-    """Yield blocks of log-odds; raise for NaN."""
-    n_before = 0
-    for block in blocks:
-        wrong = np.argwhere(np.isnan(block))
-        if len(wrong):
-            raise ValueError(
-                f"{part.name.removesuffix('.part')}: log-odds must be numbers, got NaN at test "
-                f"document {n_before + wrong[0, 0]}, label {wrong[0, 1]} ({len(wrong)} NaN in this "
-                "block)."
-            )
-        yield block
-        n_before += len(block)
+def _damaged(place: Path, why: str) -> DamagedRun:
+    return DamagedRun(f"{place} is damaged: {why}. Delete it and run the experiment again.")
 
 
 def _sha256(path: Path) -> str:

@@ -1,10 +1,9 @@
-"""What the runs of an experiment learn, by the public classes alone.
+"""Training of the systems of an experiment, with the public classes of the library.
 
-Content evidence is computed once per content classifier and seed: the log-odds of the run of the
-content alone are what all its additions start from, and its out-of-fold log-odds of the training
-documents are what they learn from. So a system with an addition is a content classifier and a
-:class:`labelkin.LabelRescorer` on its log-odds, which is what
-:class:`labelkin.LabelDependenceClassifier` holds inside.
+Content evidence is computed once per content classifier and seed: additions start from the stored
+log-odds of the content alone, and learn from its out-of-fold log-odds of the training documents. A
+system with an addition is a content classifier and a :class:`labelkin.LabelRescorer` on its
+log-odds, as in :class:`labelkin.LabelDependenceClassifier`.
 """
 
 from __future__ import annotations
@@ -50,8 +49,8 @@ Matrix = NDArray[np.float64]
 
 
 def _ensemble(members: list[str] = [], random_state: Any = None) -> ContentEnsemble:  # noqa: B006
-    """Return several content classifiers, by name, as one."""
-    made = [(name, make_content_classifier(name, random_state)) for name in members]
+    """Return an ensemble of content classifiers by name."""
+    made = [(name, build_named("content", name, random_state)) for name in members]
     return ContentEnsemble(made, random_state=random_state)
 
 
@@ -61,15 +60,15 @@ def _views(
     words: Any = None,
     random_state: Any = None,
 ) -> ContentEnsemble:
-    """Return content classifiers of several views of texts as one; ``weights = "texts"``."""
-    made = [make_content_classifier(name, random_state) for name in members]
+    """Return an ensemble of content classifiers of views of texts; ``weights = "texts"``."""
+    made = [build_named("content", name, random_state) for name in members]
     return ContentEnsemble(
         view_members(views or STRONG, made, words=words), random_state=random_state
     )
 
 
 def _by_features(random_state: Any = None) -> LabelDependenceClassifier:
-    """Return what the default of the library is, by a look at the features, without labels."""
+    """Return the library's default content classifier, chosen by the features."""
     return LabelDependenceClassifier(evidence_weight=0, random_state=random_state)
 
 
@@ -122,31 +121,28 @@ _MORE_PARTS: dict[PartKind, dict[str, Callable[..., Any]]] = {
 }
 #: The related method that is its content classifier, and the parameters that take one.
 BINARY_RELEVANCE, BASE_PARAMETERS = "binary_relevance", frozenset({"estimator", "content"})
-#: Parameters that are not the experiment's: the seed has a key of its own, threads change nothing,
-#: scores are always log-odds, and what decides before limits is the rule's own affair. What a
-#: classifier prints or keeps beside its answers changes none of them.
+#: Parameters that are set by the experiment or do not change the results.
 _OURS = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "words"}
-#: The variants as :class:`labelkin.LabelRescorer` takes them.
+#: The variants as arguments of :class:`labelkin.LabelRescorer`.
 _VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
-#: To learn from, log-odds beyond this are this, as for the learned weight.
+#: Limit of the log-odds that controls learn from, as for the learned weight.
 _SURE = 500.0
 
 
 class Trained(NamedTuple):
-    """What was learned from training documents.
+    """A trained system.
 
     Attributes
     ----------
     log_odds
-        Returns the log-odds of test documents: from their features for the content alone, from
-        their content log-odds, and known labels if there are any, for an addition.
+        Function that returns the log-odds of test documents: from their features for the content
+        alone, from their content log-odds and optional known labels for an addition.
     seconds
-        How long learning took, ``"learning_wall"`` and ``"learning_cpu"``.
+        Time of learning, ``"learning_wall"`` and ``"learning_cpu"``.
     out_of_fold
-        Log-odds of the training documents as if unseen, ``(n_train, n_labels)``, if asked for; a
-        CSR array of candidates where the content classifier names them.
+        Out-of-fold log-odds of the training documents, ``(n_train, n_labels)``, if asked for.
     learned
-        Numbers to be shown: a learned weight.
+        Learned numbers, such as the weight.
     """
 
     log_odds: Callable[..., Any]
@@ -170,7 +166,7 @@ def train_content(
     parameters = dict(content.parameters)
     if content.classifier == "views":
         parameters["words"] = WordCounts(**corpus.words)
-    classifier = make_content_classifier(content.classifier, seed, **parameters)
+    classifier = build_named("content", content.classifier, seed, **parameters)
     watch = Stopwatch()
     if out_of_fold:
         unseen = classifier.fit_out_of_fold(X, corpus.Y_train)
@@ -190,23 +186,23 @@ def train_content(
 def train_addition(
     addition: Addition, labels: LabelMatrix, content: Any, *, out_of_fold: bool = False
 ) -> Trained:
-    """Train what the other labels add to content evidence.
+    """Train label evidence.
 
     Parameters
     ----------
     addition
-        What is learned.
+        The label classifier, variant and weight.
     labels
         The labels of the training documents.
     content
-        Their out-of-fold content log-odds, ``(n_train, n_labels)``, or a CSR array of candidates;
-        only additions that learn nothing from them can do without.
+        Their out-of-fold content log-odds, ``(n_train, n_labels)``; ``None`` is enough for
+        additions that learn nothing from them.
     out_of_fold
-        Whether the out-of-fold posterior of the training documents is wanted.
+        Whether to compute the out-of-fold posterior of the training documents.
     """
     watch = Stopwatch()
     rescorer = LabelRescorer(
-        build_part("labels", addition.labels.classifier, **addition.labels.parameters),
+        build_named("labels", addition.labels.classifier, **addition.labels.parameters),
         variant=_VARIANTS[addition.variant],
         evidence_weight=addition.weight,
         scale="log_odds",
@@ -220,11 +216,11 @@ def train_addition(
 
 
 def train_control(control: Control, labels: LabelMatrix, content: Matrix) -> Trained:
-    """Repair content by itself, ``slope * content + shift``, without asking any other label.
+    """Correct the content by ``slope * content + shift``, without any other label.
 
-    Controls stand beside learned label evidence, so that nobody takes a repaired content classifier
-    for what other labels say. They are fitted on out-of-fold content log-odds of the training
-    documents: a number per label is added, or each label is calibrated as predicted labels are.
+    Controls show which part of a gain is due to other labels. They are fitted on out-of-fold
+    content log-odds of the training documents: a number per label is added, or each label is
+    calibrated as predicted labels are.
     """
     watch, content = Stopwatch(), np.clip(content, -_SURE, _SURE)
     if control.name == "offset":
@@ -238,14 +234,17 @@ def make_related(related: RelatedMethod, seed: int) -> Any:
     """Return an unfitted related method, with the content classifier that learns its labels."""
     content, base = related.estimator, None
     if content is not None:
-        base = make_content_classifier(content.classifier, seed, **content.parameters)
+        base = build_named("content", content.classifier, seed, **content.parameters)
     if related.classifier == BINARY_RELEVANCE:
         return base
-    make = _part("related", related.classifier)
-    taken = inspect.signature(make).parameters
+    taken = inspect.signature(_part("related", related.classifier)).parameters
     given = {key: base for key in BASE_PARAMETERS if key in taken and base is not None}
-    given |= {"random_state": seed} if "random_state" in taken else {}
-    return make(**given, **related.parameters)
+    return build_named("related", related.classifier, seed, **given, **related.parameters)
+
+
+def build_named(kind: PartKind, name: str, seed: Any = None, **parameters: Any) -> Any:
+    """Return an unfitted part by its name in an experiment."""
+    return build_part(cast(registry.Kind, kind), _part(kind, name), random_state=seed, **parameters)
 
 
 def part_names(kind: PartKind) -> tuple[str, ...]:
@@ -262,8 +261,7 @@ def parameter_types(kind: PartKind | Callable[..., Any], name: str = "") -> dict
     {'n_neighbors': <class 'int'>, 'clip': <class 'float'>, 'top': int | None}
     """
     make = kind if callable(kind) else _part(kind, name)
-    late = {"Rules": Any}  # imported for type checkers alone
-    hints = get_type_hints(make.__init__, localns=late) if inspect.isclass(make) else {}
+    hints = get_type_hints(make.__init__) if inspect.isclass(make) else {}
     return {
         key: hints.get(key, type(parameter.default))
         for key, parameter in inspect.signature(make).parameters.items()
@@ -273,11 +271,11 @@ def parameter_types(kind: PartKind | Callable[..., Any], name: str = "") -> dict
 
 def make_rule(thresholds: Thresholds) -> ThresholdRule:
     """Return an unfitted rule for log-odds."""
-    return as_rule(_part("thresholds", thresholds.rule)(**thresholds.parameters), "log_odds")
+    return as_rule(build_named("thresholds", thresholds.rule, **thresholds.parameters), "log_odds")
 
 
 def check_rule(thresholds: Thresholds) -> None:
-    """Raise for values that the rule itself does not take: it is fitted on two documents."""
+    """Raise for values that the rule rejects: it is fitted on two documents."""
     make_rule(thresholds).fit(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.eye(2))
 
 
@@ -286,13 +284,8 @@ def _part(kind: PartKind, name: str) -> Callable[..., Any]:
     return more[name] if name in more else registry.part_class(cast(registry.Kind, kind), name)
 
 
-def make_content_classifier(name: str, seed: int, **parameters: Any) -> Any:
-    """Make a content classifier by its name; the seed is for those that draw at random."""
-    return build_part("content", _part("content", name), random_state=seed, **parameters)
-
-
 def fit_offset(content: Matrix, labels: LabelMatrix) -> Calibration:
-    """Fit what is to be added to each label, under the same prior as the learned correction."""
+    """Fit a number to add to each label, with the prior of the learned correction."""
     layer = fit_logistic_layer(
         np.empty((labels.shape[0], 0)),
         labels.positive,
@@ -307,7 +300,7 @@ def fit_offset(content: Matrix, labels: LabelMatrix) -> Calibration:
 
 
 class Stopwatch:
-    """Runs from the moment it is made.
+    """A stopwatch that starts when it is created.
 
     Examples
     --------
@@ -319,7 +312,7 @@ class Stopwatch:
         self._wall, self._cpu = time.perf_counter(), time.process_time()
 
     def seconds(self, prefix: str = "") -> dict[str, float]:
-        """Return the seconds since, ``"wall"`` and ``"cpu"``, of all threads together."""
+        """Return the seconds since the start, ``"wall"`` and ``"cpu"``, of all threads."""
         return {
             f"{prefix}wall": time.perf_counter() - self._wall,
             f"{prefix}cpu": time.process_time() - self._cpu,

@@ -27,8 +27,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.estimator import LogOddsClassifier
-from labelkin.label_matrix import LabelMatrix, in_container, read_labels
-from labelkin.label_matrix.record import check_choice
+from labelkin.label_matrix import LabelMatrix, in_container
+from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.research.related.conditionals import (
     Columns,
@@ -192,10 +192,7 @@ class ChainEnsemble(LogOddsClassifier):
         self.random_state = random_state
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        if not (isinstance(self.n_chains, int | np.integer) and self.n_chains >= 1):
-            raise ValueError(
-                f"n_chains must be a whole number of at least 1, got {self.n_chains!r}."
-            )
+        check_whole_number("n_chains", self.n_chains)
         random = check_random_state(self.random_state)
         n_documents, n_labels = labels.shape
         base = base_classifier(self.estimator, random)
@@ -261,8 +258,6 @@ class ProbabilisticChain(LogOddsClassifier):
     >>> model = ProbabilisticChain(LogisticRegression()).fit(X, Y)
     >>> model.predict_labels([[0.0], [3.0]])
     [('a',), ('b', 'c')]
-    >>> bool(model.label_set_log_proba([[3.0]], [["b", "c"]])[0] > np.log(0.5))
-    True
     """
 
     def __init__(
@@ -285,35 +280,6 @@ class ProbabilisticChain(LogOddsClassifier):
         self.n_samples = n_samples
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def label_set_log_proba(self, X: Any, Y: Any) -> Matrix:
-        """Return the log of the probability of one whole label set per document.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_documents, n_features)
-        Y : any kind of labels, without unknown cells
-            The label sets in question.
-
-        Returns
-        -------
-        array of shape (n_documents,)
-        """
-        check_is_fitted(self)
-        X = self._read_documents(X, reset=False)
-        asked = read_labels(Y, names=self.classes_).dense()
-        if asked.shape != (X.shape[0], len(self.conditionals_)) or np.isnan(asked).any():
-            raise ValueError(
-                "Y must hold one whole label set per document, "
-                f"({X.shape[0]}, {len(self.conditionals_)}), without unknown cells, got shape "
-                f"{asked.shape} with {int(np.isnan(asked).sum())} unknown."
-            )
-        parts = document_parts(self.conditionals_, X)
-        total = np.zeros(X.shape[0])
-        for j, one in enumerate(self.conditionals_):
-            log_odds = one.log_odds(X, asked, parts[:, j])
-            total += log_expit(np.where(asked[:, j] == 1, log_odds, -log_odds))
-        return total
 
     def predict(self, X: Any) -> Any:
         """Return the most probable label set of each document, or as ``decide`` says.
@@ -420,11 +386,7 @@ class ProbabilisticChain(LogOddsClassifier):
     def _check_parameters(self) -> None:
         check_choice("decide", self.decide, ("label_set", "labels"))
         for name, least in (("exact_labels", 0), ("beam_width", 1), ("n_samples", 1)):
-            value = getattr(self, name)
-            if not (isinstance(value, int | np.integer) and value >= least):
-                raise ValueError(
-                    f"{name} must be a whole number of at least {least}, got {value!r}."
-                )
+            check_whole_number(name, getattr(self, name), least)
         if self.exact_labels > _MOST_EXACT:
             raise ValueError(
                 f"exact_labels must be at most {_MOST_EXACT} (2^{_MOST_EXACT} label sets), got "

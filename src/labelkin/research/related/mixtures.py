@@ -112,10 +112,9 @@ class _WordMixture(LogOddsClassifier):
         self.set_counts_ = np.bincount(group, minlength=len(first)).astype(np.float64)
         # the last distribution is that of documents without labels
         is_empty = ~self.label_sets_.any(axis=1)
-        self._pairs = np.argwhere(np.column_stack([self.label_sets_, is_empty]))
-        words = self._count_words(X, group)
-        del self._pairs
-        self._run_em(words, labels.shape[1] + 1, X.shape[1])
+        pairs = np.argwhere(np.column_stack([self.label_sets_, is_empty]))
+        self.member_set_, self.member_label_ = pairs.T.copy()
+        self._run_em(self._count_words(X, group), labels.shape[1] + 1, X.shape[1])
 
     def _count_words(self, X: sparse.csr_array, group: Columns) -> _SetWords:
         n_sets = len(self.set_counts_)
@@ -123,7 +122,6 @@ class _WordMixture(LogOddsClassifier):
             (np.ones(len(group)), (group, np.arange(len(group)))), shape=(n_sets, len(group))
         )
         counts = sparse.coo_array(sparse.csr_array(member_of @ X))
-        self.member_set_, self.member_label_ = self._pairs.T.copy()
         size = np.bincount(self.member_set_, minlength=n_sets)
         begin = np.concatenate([[0], np.cumsum(size)[:-1]])
         n_choices = size[counts.row]
@@ -159,9 +157,13 @@ class _WordMixture(LogOddsClassifier):
 
     def _member_weights(self) -> Matrix:
         """Return the weight of each label in each label set of the training documents."""
-        edges = np.flatnonzero(np.diff(self.member_set_)) + 1
-        sets = np.split(self.member_label_, edges)
-        return np.concatenate([self._weights(labels) for labels in sets])
+        return np.concatenate(
+            [self._weights(labels) for labels in self._by_set(self.member_label_)]
+        )
+
+    def _by_set(self, values: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return values of the pairs (set, label), set by set."""
+        return np.split(values, np.flatnonzero(np.diff(self.member_set_)) + 1)
 
     def _set_scores(self, X: sparse.csr_array) -> Matrix:
         """Return log p(S) p(words | S) of every set of training, ``(n_documents, n_sets)``."""
@@ -288,21 +290,12 @@ class MixtureModel(_WordMixture):
         self.clip = clip
 
     def _start(self) -> None:
-        edges = np.flatnonzero(np.diff(self.member_set_)) + 1
-        self.set_weights_ = [
-            np.full(len(labels), 1 / len(labels)) for labels in np.split(self.member_label_, edges)
-        ]
-        self._number_sets()
-
-    def _number_sets(self) -> None:
-        """Note where each label set of training is, by its labels."""
-        edges = np.flatnonzero(np.diff(self.member_set_)) + 1
-        sets = np.split(self.member_label_, edges)
+        sets = self._by_set(self.member_label_)
+        self.set_weights_ = [np.full(len(labels), 1 / len(labels)) for labels in sets]
         self.set_numbers_ = {tuple(labels.tolist()): s for s, labels in enumerate(sets)}
 
     def _update(self, drawn: Matrix) -> None:
-        edges = np.flatnonzero(np.diff(self.member_set_)) + 1
-        parts = np.split(drawn + self.smoothing, edges)
+        parts = self._by_set(drawn + self.smoothing)
         self.set_weights_ = [part / part.sum() for part in parts]
 
     def _weights(self, labels: Columns) -> Matrix:
@@ -387,9 +380,8 @@ class ParametricMixture(_WordMixture):
         if self.pair_weights_ is None:
             return
         old, by_pair = self.pair_weights_, np.full_like(self.pair_weights_, self.smoothing)
-        edges = np.flatnonzero(np.diff(self.member_set_)) + 1
-        parts = zip(np.split(self.member_label_, edges), np.split(drawn, edges), strict=True)
-        for labels, words in parts:
+        sets = zip(self._by_set(self.member_label_), self._by_set(drawn), strict=True)
+        for labels, words in sets:
             if len(labels) > 1:
                 place = np.ix_(labels, labels)
                 part = old[place] / old[place].sum(axis=1, keepdims=True)

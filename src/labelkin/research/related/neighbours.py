@@ -6,17 +6,16 @@ its **votes**. They differ in what they make of the votes.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of
 from labelkin.solvers.cosine_index import index_documents, similar_documents, unit_rows
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
@@ -34,12 +33,8 @@ class _VotingNeighbours(LogOddsClassifier):
 
     def _remember_documents(self, X: Any, labels: LabelMatrix) -> Matrix:
         """Keep the documents; return the votes on each of them by the others."""
-        if not (isinstance(self.n_neighbors, int | np.integer) and self.n_neighbors >= 1):
-            raise ValueError(
-                f"n_neighbors must be a whole number of at least 1, got {self.n_neighbors!r}."
-            )
-        if self.metric not in ("euclidean", "cosine"):
-            raise ValueError(f"metric must be 'euclidean' or 'cosine', got {self.metric!r}.")
+        check_whole_number("n_neighbors", self.n_neighbors)
+        check_choice("metric", self.metric, Metric)
         self.documents_ = index_documents(unit_rows(X)) if self.metric == "cosine" else X
         self.labels_ = labels
         return self._votes(X, leave_one_out=True)
@@ -186,11 +181,6 @@ class BRkNN(_VotingNeighbours):
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         self._remember_documents(X, labels)
 
-    def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> Matrix:
-        """Leave one out: a document is not its own neighbour."""
-        k = min(self.n_neighbors, labels.shape[0] - 1)
-        return self._shares(self._remember_documents(X, labels), k)
-
     def _log_odds(self, X: Any) -> Matrix:
         return self._shares(self._votes(X), min(self.n_neighbors, self.labels_.shape[0]))
 
@@ -211,7 +201,7 @@ class IBLR(_VotingNeighbours):
     n_neighbors : int, default 10
         k; all documents where there are fewer.
     ridge : float, default 1e-8
-        Penalty on the squared weights; a trace, as in the authors' program. Rare labels like more.
+        Penalty on the squared weights, tiny as in the authors' program; raise it for rare labels.
     metric : "euclidean" or "cosine", default "euclidean"
         What is near.
     n_jobs : int, optional
@@ -253,23 +243,14 @@ class IBLR(_VotingNeighbours):
         weights, bias = np.zeros((n_labels, n_labels)), count_log_odds(positive, known)
         if len(varying):
             targets = labels.columns(varying)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                solved = fit_logistic_layer(
-                    inputs,
-                    targets.positive,
-                    np.ones(labels.shape[0]),
-                    np.full(len(varying), 2 * self.ridge),
-                    unknown=targets.unknown,
-                    own_column_zero=False,
-                )
-            if caught:
-                warnings.warn(
-                    "The votes part some rare labels without a mistake, and their weights have no "
-                    f"bound. Raise ridge, now {self.ridge:g}, to 0.01 for instance.",
-                    ConvergenceWarning,
-                    stacklevel=3,
-                )
+            solved = fit_logistic_layer(
+                inputs,
+                targets.positive,
+                np.ones(labels.shape[0]),
+                np.full(len(varying), 2 * self.ridge),
+                unknown=targets.unknown,
+                own_column_zero=False,
+            )
             weights[:, varying], bias[varying] = solved.weights, solved.bias
         self.votes_term_ = LinearTerm(weights, bias)
 

@@ -32,7 +32,7 @@ from labelkin.content.any_classifier import as_content
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, in_container
-from labelkin.label_matrix.record import check_choice
+from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.method.label_sets import group_equal_rows
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of
 from labelkin.scikit_learn import seeded
@@ -114,9 +114,7 @@ class LabelPowerset(LogOddsClassifier):
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         for name in ("min_documents", "keep_subsets"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | np.integer) and value >= 1):
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+            check_whole_number(name, getattr(self, name))
         check_choice("decide", self.decide, ("label_set", "labels"))
         self.prior_ = label_priors(labels)
         positive = whole_label_sets(labels, type(self).__name__)
@@ -188,7 +186,8 @@ def prune_label_sets(
     frequent = np.flatnonzero(count >= min_documents)
     if len(frequent) in (0, len(sets)):
         return sets, np.arange(len(group)), group
-    order = frequent[np.lexsort((-count[frequent], -sets[frequent].sum(axis=1)))]
+    size = sets[frequent].sum(axis=1)
+    order = frequent[np.lexsort((first[frequent], -count[frequent], -size))]
     stands_for: dict[int, list[int]] = {int(s): [k] for k, s in enumerate(order)}
     for s in np.flatnonzero(count < min_documents):
         inside = ~(sets[order] & ~sets[s]).any(axis=1) & sets[order].any(axis=1)
@@ -271,10 +270,9 @@ class RAkEL(LogOddsClassifier):
         self.random_state = random_state
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        for name in ("subset_size", "n_subsets"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, int | np.integer) and value >= 1):
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+        check_whole_number("subset_size", self.subset_size)
+        if self.n_subsets is not None:
+            check_whole_number("n_subsets", self.n_subsets)
         check_choice("variant", self.variant, ("hard", "soft"))
         whole_label_sets(labels, type(self).__name__)
         self.prior_ = label_priors(labels)

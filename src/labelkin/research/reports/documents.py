@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labelkin.files import csv_text, write_atomic
-from labelkin.research.reports.paper import comparison_table, paper_tables
+from labelkin.pages import page_template
+from labelkin.research.reports.paper import paper_tables
 from labelkin.research.reports.plots import (
     gain_pictures,
     reliability_pictures,
-    score_pictures,
 )
 from labelkin.research.reports.results import Outcome, read_outcomes
 from labelkin.research.reports.scores import Score
@@ -26,9 +25,6 @@ from labelkin.research.reports.tables import (
     markdown_table,
     markdown_text,
 )
-
-if TYPE_CHECKING:
-    from jinja2 import Environment, Template
 
 _LATEX_HEAD = (
     "% Tables to be read into a document by \\input{tables}. They need no package; the document is "
@@ -157,14 +153,10 @@ def html_page(outcomes: Sequence[Outcome], *, introduction: str = "") -> str:
 
 def _section(outcome: Outcome) -> dict[str, Any]:
     """Return what the template shows of one corpus."""
-    tables = paper_tables(outcome)
-    if not outcome.paper:  # with nothing to stand beside, all five metrics fit one table
-        tables = [comparison_table(outcome), *tables[2:]]
     draws, addition = _can_draw(), outcome.addition
     return {
         "outcome": outcome,
-        "tables": tables,
-        "scores": score_pictures(outcome) if draws else [],
+        "tables": paper_tables(outcome),
         "gains": gain_pictures(outcome, addition) if draws and addition else [],
         "reliability": reliability_pictures(outcome, addition) if draws and addition else [],
     }
@@ -172,24 +164,3 @@ def _section(outcome: Outcome) -> dict[str, Any]:
 
 def _can_draw() -> bool:
     return find_spec("matplotlib") is not None
-
-
-def page_template(name: str) -> Template:
-    """Return a template of a page, in which all text is escaped."""
-    return _environment().get_template(name)
-
-
-@cache
-def _environment() -> Environment:
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
-        raise ImportError('Pages need jinja2: pip install "labelkin[cli]"') from error
-    return Environment(
-        loader=PackageLoader("labelkin.research.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )

@@ -1,9 +1,8 @@
-"""The record of scores → the paper's tables in its own layout, the paper's figures beside ours.
+"""The paper's tables in its layout, the paper's figures beside ours.
 
 Label-based: micro and macro F1 with Δ% and the signs of the s-test and S-test. Example-based and
 ranking: Hamming loss, subset 0/1 loss and one-error with marks for better and worse. Two summaries
-count how often an addition is better and worse. An experiment may ask for more: further metrics,
-and intervals by bootstrap. :func:`comparison_table` shows all five metrics in one table.
+count how often an addition is better and worse. An experiment may have further metrics.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from labelkin.evaluation.significance import Bootstrap
-from labelkin.research.reports.results import Outcome, System
+from labelkin.research.reports.results import Outcome
 from labelkin.research.reports.scores import (
     F1_METRICS,
     LOSSES,
@@ -29,7 +27,6 @@ from labelkin.research.reports.tables import (
     Cell,
     Table,
     Tone,
-    p_value_text,
     score_text,
     signed_text,
 )
@@ -84,41 +81,12 @@ def example_table(outcome: Outcome) -> Table:
     return replace(table, notes=(legend, *_notes(outcome), *reason))
 
 
-def comparison_table(outcome: Outcome) -> Table:
-    """Return all five metrics, a row per system; the best score of each is marked.
-
-    Baselines have neither change nor sign.
-    """
-    best = {}
-    for metric in METRICS:
-        scores = [s.value for s in outcome.scores if s.metric == metric and not s.rule]
-        there = [score for score in scores if not math.isnan(score)]
-        best[metric] = (min if metric in LOSSES else max)(there, default=math.nan)
-    columns: list[_Column] = []
-    for metric in METRICS:
-        first, _, second = WORDS[metric].replace("-", "- ").partition(" ")  # two lines are narrower
-        columns.append(((first, second), metric, lambda s: _plain_cell(s, best)))
-        if metric in F1_METRICS:
-            sign = "s" if metric == "micro_f1" else "S"
-            columns.append((("", "Δ%"), metric, lambda s: _only_tested(s, _change_cell)))
-            columns.append((("", sign), metric, lambda s: _only_tested(s, _sign_cell)))
-    documents = [f" on {s.evaluation.n_documents:g} test documents" for s in outcome.systems[:1]]
-    return replace(
-        _score_table(outcome, columns, "comparison", "All systems", (1, 3, 3, 3), "system"),
-        caption=f"Scores{''.join(documents)}; the best of each column is bold.",
-        notes=(LEGEND, *_notes(outcome)),
-    )
-
-
 def further_tables(outcome: Outcome) -> Iterator[Table]:
-    """Yield what the experiment asks for beyond the paper, if anything: metrics, intervals."""
+    """Yield a table of the experiment's metrics that are not in the paper, if any."""
     metrics = [metric for metric in outcome.metrics if metric not in METRICS]
     if metrics:
         columns: list[_Column] = [(("", metric), metric, _value_cell) for metric in metrics]
         yield _score_table(outcome, columns, "further", "Further measures", (1, len(metrics)))
-    drawn = [added for _, added in outcome.pairs() if added.bootstraps]
-    if drawn:
-        yield _bootstrap_table(outcome, drawn)
 
 
 def _score_table(
@@ -127,7 +95,6 @@ def _score_table(
     key: str,
     title: str,
     together: tuple[int, ...],
-    first: str = "Model",
 ) -> Table:
     """Return a row per system, grouped by content classifier."""
 
@@ -136,7 +103,7 @@ def _score_table(
         return [name, *(cell(scores[metric]) for _, metric, cell in columns)]
 
     groups = [[row(scores) for scores in group] for group in outcome.groups()]
-    header = [("", first), *(head for head, _, _ in columns)]
+    header = [("", "Model"), *(head for head, _, _ in columns)]
     return Table(header, groups, key, title, f"{title} for {outcome.title}", together)
 
 
@@ -168,14 +135,6 @@ def _mark_cell(score: Score) -> Cell:
     return Cell(score.mark, tone=tone, beside=beside)
 
 
-def _plain_cell(score: Score, best: Mapping[str, float]) -> Cell:
-    return Cell(score_text(score.value), best=score.value == best[score.metric])
-
-
-def _only_tested(score: Score, cell: Callable[[Score], Cell]) -> Cell:
-    return cell(score)._replace(beside=()) if score.sign else Cell("")
-
-
 def _beside(paper: str, difference: float, decimals: int) -> tuple[str, ...]:
     """Return the paper's figure, and the difference where there is one."""
     return (paper,) if math.isnan(difference) else (paper, signed_text(difference, decimals))
@@ -202,36 +161,6 @@ def _notes(outcome: Outcome) -> Iterator[str]:
         )
     if outcome.missing:
         yield f"Missing, not run yet: {', '.join(outcome.missing)}."
-
-
-def _bootstrap_table(outcome: Outcome, drawn: Sequence[System]) -> Table:
-    """Return the differences from the content classifier alone with their intervals."""
-    first = drawn[0].bootstraps
-    contents = dict.fromkeys(system.content for system in drawn)
-    title = "Differences and their intervals"
-    note = (
-        f"Less the content classifier alone; in brackets the {100 * first[0].confidence:g} % "
-        f"interval of {first[0].n_draws} draws of documents with replacement, seed "
-        f"{outcome.seeds[0]} of the experiment. Signs as in the label-based table."
-    )
-    return Table(
-        [("", "Model"), *(("", HEADS[b.metric]) for b in first)],
-        [
-            [[Cell(s.name), *map(_interval, s.bootstraps)] for s in drawn if s.content == content]
-            for content in contents
-        ],
-        key="bootstrap",
-        title=title,
-        caption=f"{title} for {outcome.title}",
-        columns=(1, len(first)),
-        notes=(note,),
-    )
-
-
-def _interval(drawn: Bootstrap) -> Cell:
-    low, high = (signed_text(bound, 4) for bound in (drawn.low, drawn.high))
-    text = f"{signed_text(drawn.difference, 4)} [{low}, {high}] {drawn.sign}"
-    return Cell(text, p_value_text(drawn.p_value), _tone(drawn.sign))
 
 
 # Summaries

@@ -1,7 +1,7 @@
-"""A result folder → the record of scores of each of its corpora, and what plots need beside it.
+"""Result folders as records of scores, corpus by corpus, with the data that plots need.
 
-Nothing is trained: log-odds and decisions come from the stored runs. A run that is not there yet
-leaves its scores NaN and is named. Only this module of the package reads what experiments store.
+Nothing is trained: log-odds and decisions come from the stored runs. The scores of missing runs are
+NaN, and the runs are named.
 """
 
 from __future__ import annotations
@@ -31,9 +31,6 @@ from labelkin.research.reports.scores import (
 )
 from labelkin.research.reports.tables import p_value_text
 
-_OF_WHOLE_SETS = {"subset_loss", "one_error"}
-#: The share of true labels that are candidates: nobody judges more of them right.
-_CEILING = "candidate_recall"
 _FACTS = {
     "source": "Source",
     "licence": "Licence",
@@ -51,23 +48,21 @@ _WEIGHTS = {
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """One system on one corpus, trained by one seed, and judged; :func:`judge` makes it.
+    """One evaluated system on one corpus, trained with one seed: see :func:`evaluate_system`.
 
     Attributes
     ----------
     content, addition
-        Name of the content classifier, ``"NB"``, and what was added to it, ``"BLR+M2"``; empty for
-        the content alone.
+        Name of the content classifier, ``"NB"``, and of the addition, ``"BLR+M2"``; empty for the
+        content alone.
     seed, rule
-        The seed it was trained by, and the threshold rule that decided, empty for one cut.
+        The seed, and the threshold rule that decided; empty for one cut.
     log_odds, decisions
-        What it gave for the test documents, ``(n_documents, n_labels)``; with a rule, no log-odds.
+        Of the test documents, ``(n_documents, n_labels)``; with a rule, no log-odds.
     evaluation
-        Every score of them.
+        Every score.
     micro, macro
         The s-test and the S-test against the content alone; ``None`` for the content itself.
-    bootstraps
-        Intervals of the differences from the content alone, where they were asked for.
     run
         The stored run it comes from, if any.
     """
@@ -81,7 +76,6 @@ class System:
     evaluation: Evaluation
     micro: significance.SignTest | None = None
     macro: significance.SignTest | None = None
-    bootstraps: tuple[significance.Bootstrap, ...] = ()
     run: Run | None = None
 
     @property
@@ -95,7 +89,7 @@ class System:
         return self.evaluation.scores()
 
     def rows(self, corpus: str, alone: System | None) -> Iterator[Score]:
-        """Yield its rows of the record; ``alone`` is its content classifier, where it is there."""
+        """Yield its rows of the record; ``alone`` is its content classifier, if there is a run."""
         which = (corpus, self.content, self.addition)
         for metric, value in self.scores.items():
             test = {"micro_f1": self.micro, "macro_f1": self.macro}.get(metric)
@@ -112,7 +106,7 @@ class System:
             )
 
 
-def judge(
+def evaluate_system(
     Y: Any,
     log_odds: Any,
     decisions: Any = None,
@@ -122,78 +116,74 @@ def judge(
     seed: int = 0,
     rule: str = "",
     alone: System | None = None,
-    bootstrap: bool = False,
+    run: Run | None = None,
 ) -> System:
-    """Judge what a system gave for test documents; nothing is trained.
+    """Evaluate a system on test documents; nothing is trained.
 
     Parameters
     ----------
     Y
         The true label sets of the test documents, any kind.
     log_odds
-        ``(n_documents, n_labels)``; ``None``: nothing that needs them.
+        ``(n_documents, n_labels)``; ``None``: no scores that need them.
     decisions : default None
         0/1 of the same shape; ``None``: log-odds > 0.
     content, addition, seed, rule
-        What the system is called.
+        The names of the parts of the system, and its seed.
     alone : System, default None
-        Its content classifier alone, to be tested against.
-    bootstrap : bool, default False
-        Whether to draw documents as well, for an interval of each difference.
+        Its content classifier alone, for sign tests.
+    run : Run, default None
+        The stored run.
 
     Examples
     --------
     >>> Y = [["tea", "sugar"]] * 6 + [["milk"]] * 6
-    >>> alone = judge(Y, [[-2.0, -0.5, 3.0]] * 6 + [[2.0, -2.0, -2.0]] * 6, content="NB")
+    >>> alone = evaluate_system(
+    ...     Y, [[-2.0, -0.5, 3.0]] * 6 + [[2.0, -2.0, -2.0]] * 6, content="NB")
     >>> better = [[-2.0, 0.5, 3.0]] * 6 + [[2.0, -2.0, -2.0]] * 6
-    >>> added = judge(Y, better, content="NB", addition="BLR+M2", alone=alone)
+    >>> added = evaluate_system(Y, better, content="NB", addition="BLR+M2", alone=alone)
     >>> added.name, round(alone.scores["micro_f1"], 3), round(added.scores["micro_f1"], 3)
     ('NB+BLR+M2', 0.8, 1.0)
     >>> added.macro.n, added.macro.sign
     (1, '~')
     """
-    if decisions is None:
-        decisions = np.asarray(log_odds) > 0
-    decided = sparse.csr_array(decisions)
+    decided = sparse.csr_array(np.asarray(log_odds) > 0 if decisions is None else decisions)
     found = evaluate(Y, log_odds, decided)
-    system = System(content, addition, seed, rule, log_odds, decided, found)
+    system = System(content, addition, seed, rule, log_odds, decided, found, run=run)
     if alone is None or not addition:
         return system
     pair, names = (alone.decisions, decided), (alone.name, system.name)
-    # The seed is fixed: the same runs, the same interval.
-    drawn = bootstraps(Y, (alone.log_odds, log_odds), pair, names, random_state=0)
     return replace(
         system,
         micro=significance.micro_sign_test(Y, *pair, names=names),
         macro=significance.macro_sign_test(Y, *pair, names=names),
-        bootstraps=tuple(drawn) if bootstrap else (),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came out on one corpus: judged systems, and the record of their scores.
+    """The evaluated systems on one corpus, and the record of their scores.
 
     Attributes
     ----------
     corpus, title
-        Name of the corpus, and what it is headed with.
+        Name of the corpus, and the heading of its section.
     systems
-        Those that are there, seed by seed, a content classifier alone before what is added to it.
+        Seed by seed, a content classifier alone before its additions.
     planned
-        Content, addition and seed of every system that is to be there; empty: of those that are.
+        Content, addition and seed of every system of the experiment; empty: of ``systems``.
     metrics
-        What tables show: the paper's metrics, and what the experiment asks for beside them.
+        The metrics that tables show.
     labels, truth
-        The label sets of training and test documents; ``None`` where no run is there at all.
+        The label sets of training and test documents; ``None`` without any run.
     classifiers
-        By name what each content classifier and label classifier is.
+        Descriptions of the content classifiers and label classifiers by name.
     facts
-        How it was made, by name.
+        Corpus, words, seeds and versions, by name.
     given_up
-        By name the related methods that took longer than their limit, and the limit in seconds.
+        Related methods that were stopped, and their time limit in seconds.
     names
-        Label → what people call it, of those that have a name.
+        Names of labels, of those that have one.
     """
 
     corpus: str
@@ -305,40 +295,38 @@ def read_outcomes(
     results = read_results(folder, partial=partial)
     experiment = results.experiment
     begun = {corpus.name: corpus for corpus in results.corpora}
-    drawn = experiment.seeds[0] if "paired_bootstrap" in experiment.tests else None
     outcomes = []
     for corpus in (choice.name for choice in experiment.corpora):
         there = begun.get(corpus)
         planned = [plan for plan in experiment.runs() if plan.corpus == corpus]
         several = len(experiment.corpora) > 1
-        systems = list(_judge_runs(there, drawn, rules)) if there else []
-        # What candidates can reach at most stands beside whatever they are judged by.
-        ceiling = [_CEILING] if any(_CEILING in system.scores for system in systems) else []
         outcome = Outcome(
             corpus,
             title=f"{experiment.title}: {corpus}" if several else experiment.title,
-            systems=systems,
+            systems=[],
             planned=[(p.system.content, p.record()["addition"], p.seed) for p in planned],
-            metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics, *ceiling])),
-            labels=read_labels(there.Y_train, names=there.label_names) if there else None,
-            truth=read_labels(there.Y, names=there.label_names) if there else None,
+            metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics])),
             classifiers=_describe_classifiers(planned),
             facts=_describe_making(planned, there),
-            given_up={run.system: run.out_of_time or 0.0 for run in there.given_up}
-            if there
-            else {},
-            names=there.facts.get("label_names", {}) if there else {},
         )
+        if there is not None:
+            outcome = replace(
+                outcome,
+                systems=list(_evaluate_runs(there, rules)),
+                labels=read_labels(there.Y_train, names=there.label_names),
+                truth=read_labels(there.Y, names=there.label_names),
+                given_up={run.system: run.out_of_time or 0.0 for run in there.given_up},
+                names=there.facts.get("label_names", {}),
+            )
         outcomes.append(outcome)
     return tuple(outcomes)
 
 
-def _judge_runs(results: CorpusResults, drawn: int | None, rules: bool) -> Iterator[System]:
-    """Judge every run; bootstraps are of the seed ``drawn``."""
+def _evaluate_runs(results: CorpusResults, rules: bool) -> Iterator[System]:
     alone: dict[tuple[str, int], System] = {}
     truth = read_labels(results.Y, names=results.label_names)
     for run in [*results.runs, *(results.threshold_runs if rules else ())]:
-        system = judge(
+        system = evaluate_system(
             truth,
             None if run.thresholds else run.log_odds(),
             run.decisions(),
@@ -347,26 +335,11 @@ def _judge_runs(results: CorpusResults, drawn: int | None, rules: bool) -> Itera
             seed=run.seed,
             rule=run.thresholds,
             alone=None if run.thresholds else alone.get((run.content, run.seed)),
-            bootstrap=run.seed == drawn,
+            run=run,
         )
         if not run.addition and not run.thresholds:
             alone[run.content, run.seed] = system
-        yield replace(system, run=run)
-
-
-def bootstraps(
-    Y: Any,
-    log_odds: tuple[Any, Any],
-    decisions: tuple[Any, Any],
-    names: tuple[str, str],
-    **drawn: Any,
-) -> Iterator[significance.Bootstrap]:
-    """Bootstrap every metric that Y allows of two systems; ``drawn``: how many, by which seed."""
-    truth = read_labels(Y)
-    for metric in significance.SUMMED_METRICS:
-        if truth.unknown is None or metric not in _OF_WHOLE_SETS:
-            pair = log_odds if metric == "one_error" else decisions
-            yield significance.paired_bootstrap(truth, *pair, metric, names=names, **drawn)
+        yield system
 
 
 def _describe_test(test: significance.SignTest) -> str:
@@ -377,7 +350,7 @@ def _describe_test(test: significance.SignTest) -> str:
 def _describe_making(
     planned: Sequence[PlannedRun], results: CorpusResults | None
 ) -> dict[str, str]:
-    """Return by name how the runs on one corpus were made."""
+    """Return corpus, words, seeds and versions of the runs on one corpus, by name."""
     seeds = dict.fromkeys(str(plan.seed) for plan in planned)
     words = planned[0].configuration["words"]
     given = results.facts if results else {}
@@ -396,9 +369,9 @@ def _describe_making(
 
 
 def _describe_classifiers(planned: Sequence[PlannedRun]) -> dict[str, str]:
-    """Return by name what each content classifier and each label classifier is."""
+    """Return descriptions of content classifiers and label classifiers by name."""
     described = {}
-    for content in (_content_of(plan) for plan in planned):
+    for content in (p.configuration.get("related") or p.configuration["content"] for p in planned):
         terms = f", terms chosen by {_settings(content['terms'])}" if content["terms"] else ""
         weights = _WEIGHTS.get(content["weights"], content["weights"])
         described[content["name"]] = f"{_classifier(content)} on {weights}{terms}"
@@ -406,12 +379,6 @@ def _describe_classifiers(planned: Sequence[PlannedRun]) -> dict[str, str]:
         if addition:
             described[addition["labels"]["name"]] = _classifier(addition["labels"])
     return described
-
-
-def _content_of(plan: PlannedRun) -> Mapping[str, Any]:
-    """Return what is trained: a content classifier, or a related method."""
-    found: Mapping[str, Any] = plan.configuration.get("related") or plan.configuration["content"]
-    return found
 
 
 def _classifier(choice: Mapping[str, Any]) -> str:

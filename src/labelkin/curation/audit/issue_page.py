@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from labelkin.curation.audit import LabelErrors
 from labelkin.curation.audit.shown_issues import ShownIssue, Word
-from labelkin.research.reports.documents import page_template
+from labelkin.pages import page_template
 
 #: Issues that are shown of one label, and characters of a text.
 _MOST_EXAMPLES, _MOST_CHARACTERS = 20, 1_500

@@ -1,16 +1,16 @@
 """Systems judged without an experiment, and how tests look into outcomes."""
 
-from labelkin.research.reports.results import judge
+from labelkin.research.reports.results import evaluate_system
 
 
-def judge_all(content, additions, Y):
+def evaluate_all(content, additions, Y):
     """Judge content evidence, by the name of its classifier, alone and with each addition."""
     for name, log_odds in content.items():
-        alone = judge(Y, log_odds, content=name)
+        alone = evaluate_system(Y, log_odds, content=name)
         yield alone
         for addition, rescorer in additions.items():
             rescored = rescorer.rescore(log_odds)
-            yield judge(Y, rescored, content=name, addition=addition, alone=alone)
+            yield evaluate_system(Y, rescored, content=name, addition=addition, alone=alone)
 
 
 def find(outcome, system, metric):
