@@ -23,7 +23,7 @@ from typing import Any, cast
 from labelkin.corpora import KNOWN, load, text_format
 from labelkin.corpora.documents import TABLES, Documents, Format, are_uris
 from labelkin.corpora.lines import decoded_lines, table_rows
-from labelkin.corpora.tables import SEPARATOR, URI_BREAK, label_in
+from labelkin.corpora.tables import LABEL_SEPARATOR, URI_BREAK, label_in
 from labelkin.curation.corrections import Corrections
 from labelkin.files import atomic_replace
 
@@ -166,7 +166,7 @@ class _TableRow:
         )
         self._delimiter = documents.delimiter or ","
         self._uris = documents.separator is None and are_uris(names)
-        self._separator = " " if self._uris else documents.separator or SEPARATOR
+        self._separator = " " if self._uris else documents.separator or LABEL_SEPARATOR
         sign = URI_BREAK.pattern if self._uris else re.escape(self._separator)
         self._break = re.compile(rf"\s*(?:{sign})\s*")
         lines = decoded_lines(cast(Path, documents.path), documents.encoding)
