@@ -23,7 +23,7 @@ from typing import Any, cast
 from labelkin.corpora import KNOWN, load, text_format
 from labelkin.corpora.documents import TABLES, Documents, Format, are_uris
 from labelkin.corpora.lines import decoded_lines, table_rows
-from labelkin.corpora.tables import LABEL_SEPARATOR, URI_BREAK, label_in
+from labelkin.corpora.tables import LABEL_SEPARATOR, URI_BREAK, Field, label_in
 from labelkin.curation.corrections import Corrections
 from labelkin.files import atomic_replace
 
@@ -76,7 +76,9 @@ def write_corrected_corpus(
     format = None if corpus in KNOWN else text_format(Path(corpus))
     if format in CORRECTED:
         named = {k: v for k, v in reading.items() if k not in ("path", "merge_spellings")}
-        needed = ("id", "text", "labels") if format == "jsonl" else ("text", "labels")
+        needed: list[Field] = ["text", "labels"]
+        if format == "jsonl":
+            needed.append("id")
         documents = Documents(corpus, needed=needed, **named)
         write_corrected(documents, format, out, corrections)
         return documents
