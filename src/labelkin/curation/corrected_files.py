@@ -148,8 +148,13 @@ def _json_line(names: Sequence[str], piece: str, labels: Sequence[str]) -> str:
     """Put other labels into the last line of a piece; labels stay texts or objects."""
     before, end, line = piece.rstrip("\r\n").rpartition("\n")
     found = json.loads(line)
-    inside = found if any(name in found for name in names) else found["metadata"]
-    key = next(name for name in names if name in inside)
+    inside = found if any(name in found for name in names) else found.get("metadata", {})
+    key = next((name for name in names if name in inside), None)
+    if key is None:
+        raise ValueError(
+            f"A corrected line must have its labels in {', '.join(names)}, got {line[:60]!r}. Write "
+            "examples of Prodigy as text and labels first."
+        )
     given = {(x.get("uri") or x.get("label")): x for x in inside[key] if isinstance(x, dict)}
     name = "uri" if any("uri" in x for x in given.values()) else "label"
     inside[key] = [given.get(x, {name: x}) for x in labels] if given else list(labels)
