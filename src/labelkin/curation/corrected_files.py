@@ -152,8 +152,8 @@ def _json_line(names: Sequence[str], piece: str, labels: Sequence[str]) -> str:
     key = next((name for name in names if name in inside), None)
     if key is None:
         raise ValueError(
-            f"A corrected line must have its labels in {', '.join(names)}, got {line[:60]!r}. Write "
-            "examples of Prodigy as text and labels first."
+            f"A corrected line must have its labels in {', '.join(names)}, got {line[:60]!r}. "
+            "Write examples of Prodigy as text and labels first."
         )
     given = {(x.get("uri") or x.get("label")): x for x in inside[key] if isinstance(x, dict)}
     name = "uri" if any("uri" in x for x in given.values()) else "label"
