@@ -221,7 +221,7 @@ def find_separator(cells: Iterable[str], name: str) -> str | None:
     cells : iterable of str
         Of the first rows.
     name : str
-        What the error calls the file, where it cannot be said.
+        Name of the file in errors.
 
     Examples
     --------
@@ -322,7 +322,7 @@ def _uri(word: str, place: str) -> str:
     return match[1] or match[2]
 
 
-#: What people write where there is no label.
+#: Usual placeholders of an empty label set.
 NO_LABELS = frozenset(["n/a", "na", "none", "null", "nan", "-", "--", "?", "unknown", "k.a."])
 
 

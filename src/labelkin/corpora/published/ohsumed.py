@@ -62,7 +62,7 @@ def read_ohsumed(path: str | PathLike[str]) -> Corpus:
 def read_ohsumed_arff(path: str | PathLike[str]) -> Corpus:
     """Read ``OHSUMED-F.arff``: Ohsumed-23 as 1,002 words that occur (1) or do not (0).
 
-    The first 6,286 documents are the published training set, whatever the file's own header says.
+    The first 6,286 documents are the published training set, in spite of the header of the file.
 
     Parameters
     ----------
