@@ -66,6 +66,9 @@ def main() -> None:
             "labelkin suggest --explain": lambda: _run(
                 ["suggest", model, "wheat and corn harvest", "--explain"]
             ),
+            "labelkin experiment run demo": lambda: _run(
+                ["experiment", "run", "demo", "--out", f"{folder}/demo", "--quiet"]
+            ),
         }
         for name, function in walks.items():
             functions, files, changes = walk(function)
