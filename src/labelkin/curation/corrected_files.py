@@ -76,7 +76,7 @@ def write_corrected_corpus(
     format = None if corpus in KNOWN else text_format(Path(corpus))
     if format is not None:
         named = {k: v for k, v in reading.items() if k not in ("path", "merge_spellings")}
-        needed = ("id", "text", "labels") if format == "jsonl" else ("text", "labels")
+        needed: list[Any] = ["text", "labels", *(["id"] if format == "jsonl" else [])]
         documents = Documents(corpus, needed=needed, **named)
         write_corrected(documents, format, out, corrections)
         return documents
