@@ -21,11 +21,12 @@ def world(seed, n=50, terms=30, p=6):
     return X, Y
 
 
-@pytest.fixture(params=["few counts", "many counts"])
+@pytest.fixture(params=["sparse weights", "dense weights"])
 def either_way(request, monkeypatch):
-    """Counts above 0 looked at alone, and all of them."""
-    share = 2.0 if request.param == "few counts" else 0.0
-    monkeypatch.setattr("labelkin.content.naive_bayes._FEW_COUNTS", share)
+    """Weights of words in a sparse matrix, and in a dense one."""
+    if request.param == "sparse weights":
+        monkeypatch.setattr("labelkin.content.naive_bayes._SMALL", 0)
+        monkeypatch.setattr("labelkin.content.naive_bayes._MANY_COUNTS", 2.0)
 
 
 def scikit_learn_log_odds(X, y, queries, alpha=1.0):

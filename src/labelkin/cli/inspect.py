@@ -18,7 +18,7 @@ from labelkin.cli.printing import (
 )
 
 if TYPE_CHECKING:
-    from labelkin.explain.label_graph import LabelEdge
+    from labelkin.explain.graph import LabelEdge
     from labelkin.storage import ModelFile
     from labelkin.vocabulary import LabelNames
 
@@ -95,7 +95,7 @@ def _described_vocabulary(names: LabelNames) -> dict[str, Any]:
 
 def _edges(model: Any, top: int) -> list[LabelEdge]:
     """Return the strongest edges; none if the label evidence has no weights."""
-    from labelkin.explain.label_graph import label_graph
+    from labelkin.explain.graph import label_graph
 
     try:
         return list(label_graph(model, top, top).edges)

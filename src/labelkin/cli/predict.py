@@ -14,8 +14,7 @@ from labelkin.cli.options import ASSIGNED, option
 from labelkin.cli.printing import counted, print_message, resumable, watching
 
 if TYPE_CHECKING:
-    from labelkin.corpora.document_files import DocumentFiles
-    from labelkin.corpora.documents import Document, Documents
+    from labelkin.corpora.documents import Document, DocumentFiles, Documents
     from labelkin.prediction import Answer
 
 
@@ -178,8 +177,7 @@ def read_documents(
     input: list[str], format: Any, reading: options.Reading, **wanted: Any
 ) -> Documents | DocumentFiles:
     """Return the documents of files and folders, or of stdin; ``wanted`` as in Documents."""
-    from labelkin.corpora.document_files import DocumentFiles
-    from labelkin.corpora.documents import Documents
+    from labelkin.corpora.documents import DocumentFiles, Documents
 
     if "-" not in input:
         return DocumentFiles(input, format=format, **wanted, **reading.named())

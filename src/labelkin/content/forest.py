@@ -23,7 +23,7 @@ from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import count_log_odds, log_odds_of
 from labelkin.scikit_learn import read_sample_weight
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 #: Documents × trees that walk together.
 _WALKERS = 2**18
@@ -148,7 +148,7 @@ class TreeNodes:
             found[start : start + step] = self.leaf[node].reshape(len(block), -1)
         return found
 
-    def means(self, X: Any) -> Floats:
+    def means(self, X: Any) -> _Floats:
         """Return the mean share of every label over the trees, ``(n_documents, n_labels)``."""
         leaves = self.leaves(X)
         total = np.zeros((len(leaves), self.shares.shape[1]))
@@ -228,7 +228,7 @@ class RandomForest(LogOddsClassifier):
         self._grow(X, y, metadata)
         return self
 
-    def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> Floats:
+    def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> _Floats:
         """Grow the trees, and return log-odds by those that have not seen the document.
 
         Of a document that all trees have seen: the prior.
@@ -287,16 +287,16 @@ class RandomForest(LogOddsClassifier):
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         self._grow(X, labels, {})
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _log_odds(self, X: Any) -> _Floats:
         result = np.tile(self.prior_log_odds_, (X.shape[0], 1))
         if self.nodes_ is not None:
             share = self.nodes_.means(X)
             result[:, self.fitted_labels_] = self._smoothed(share, float(self.n_trees))
         return result
 
-    def _smoothed(self, share: Floats, votes: Any) -> Floats:
+    def _smoothed(self, share: _Floats, votes: Any) -> _Floats:
         """Return shares of votes as log-odds; the prior has one vote, so that none is 0 or 1."""
         return log_odds_of((votes * share + self._prior()) / (votes + 1))
 
-    def _prior(self) -> Floats:
+    def _prior(self) -> _Floats:
         return np.asarray(expit(self.prior_log_odds_[self.fitted_labels_]))

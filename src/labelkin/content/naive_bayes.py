@@ -31,8 +31,8 @@ from labelkin.scaling.blocks import Engine, read_parts
 from labelkin.scaling.distributed import using
 from labelkin.scikit_learn import read_sample_weight
 
-#: Where a smaller share of terms × labels has a count, those are looked at alone.
-_FEW_COUNTS = 0.2
+#: Share of terms × labels with a count from which a dense product is the faster one.
+_MANY_COUNTS = 0.2
 #: Terms × labels up to which a dense product is the faster one, however few the counts are.
 _SMALL = 2**20
 #: Counts of the terms of a block of documents that are left out: its arrays fit the cache.
@@ -468,13 +468,6 @@ class TermCounts:
             return sparse.csr_array(self.inside)
         return sparse.csr_array(self.inside + 1j * self.unknown)
 
-    @property
-    def are_few(self) -> bool:
-        """Whether most labels have not seen most terms."""
-        n_terms, n_labels = self.inside.shape
-        found = self.inside.nnz + (0 if self.unknown is None else self.unknown.nnz)
-        return bool(found < _FEW_COUNTS * n_terms * n_labels)
-
     def weights(self, alpha: float) -> WordWeights:
         """Return what every term adds; kept, for block after block of documents asks for it."""
         found = self._weights.get(alpha)
@@ -511,19 +504,17 @@ class WordWeights(NamedTuple):
     own
         What is added to each label alone, ``(n_terms, n_labels)``, dense or a CSR array.
     shared
-        What a term adds to all labels besides, ``(n_terms,)``; ``None``: nothing.
+        What a term adds to all labels besides, ``(n_terms,)``.
     """
 
     own: Any
-    shared: NDArray[np.float64] | None
+    shared: NDArray[np.float64]
 
     def of(self, X: sparse.csr_array) -> NDArray[np.float64]:
         """Return the sums over the words of documents, ``(n_documents, n_labels)``."""
         product = X @ self.own
         result = np.asarray(product.toarray() if sparse.issparse(product) else product)
-        if self.shared is not None:
-            result += (X @ self.shared)[:, None]
-        return result
+        return result + (X @ self.shared)[:, None]
 
 
 def weigh_terms(
@@ -531,33 +522,22 @@ def weigh_terms(
 ) -> WordWeights:
     """Return what some terms add, with ``less`` of each outside every label.
 
-    Where counts are few, a term adds the same to all labels that have not seen it, and the others
-    differ from that: the same to rounding, and faster.
+    A term adds the same to all labels that have not seen it; the others differ from that.
     """
     found, total = counts.by_term[terms], counts.total[terms]
-    less = np.broadcast_to(less, total.shape)
-    if counts.are_few:
-        seen = np.diff(found.indptr)
-        rest = np.log(np.maximum(total - less, 0.0) + alpha)
-        total, less = np.repeat(total, seen), np.repeat(less, seen)
-        inside, unknown = found.data.real, found.data.imag
-    else:
-        dense = found.toarray()
-        total, less = total[:, None], less[:, None]
-        inside, unknown = dense.real, dense.imag
-    outside = total - inside
+    seen = np.diff(found.indptr)
+    rest = np.log(np.maximum(total - less, 0.0) + alpha)
+    outside = np.repeat(total, seen) - found.data.real
     if counts.unknown is not None:
-        outside -= unknown
-    np.maximum(np.subtract(outside, less, out=outside), 0.0, out=outside)
-    outside += alpha
-    own = np.log(inside + alpha)
-    own -= np.log(outside, out=outside)
-    if not counts.are_few:
-        return WordWeights(own, None)
-    own += np.repeat(rest - np.log(alpha), seen)
+        outside -= found.data.imag
+    outside -= np.repeat(np.broadcast_to(less, total.shape), seen)
+    outside = np.maximum(outside, 0.0, out=outside) + alpha
+    own = np.log(found.data.real + alpha)
+    own += np.repeat(rest - np.log(alpha), seen) - np.log(outside)
     weights = sparse.csr_array((own, found.indices, found.indptr), shape=found.shape)
-    is_small = found.shape[0] * found.shape[1] <= _SMALL
-    return WordWeights(weights.toarray() if is_small else weights, np.log(alpha) - rest)
+    size = found.shape[0] * found.shape[1]
+    is_dense = size <= _SMALL or found.nnz > _MANY_COUNTS * size
+    return WordWeights(weights.toarray() if is_dense else weights, np.log(alpha) - rest)
 
 
 def count_terms(

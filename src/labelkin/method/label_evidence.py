@@ -161,9 +161,9 @@ class LogisticLabels(LinearLabelEvidence):
 
     def fit_counted(self, label_sets: LabelSets, names: NDArray[Any]) -> Self:
         """Learn from counted label sets; ``names`` are those of the labels."""
-        self.label_names_, self.prior_ = names, label_sets.prior()
         n_labels = label_sets.positive.shape[1]
         most = self._most_neighbours(n_labels)
+        self.label_names_, self.prior_ = names, label_sets.prior()
         if most is not None:
             self.weights_, self.bias_, self.rest_ = fit_neighbourhoods(
                 label_sets.positive,

@@ -115,12 +115,14 @@ class PaperClassifier(KnownLabelsClassifier):
         content, others = self._parts().values()
         to_content, to_labels = route_fit(self, fit_params, **self._parts()).values()
         weight = to_labels.get("sample_weight")
-        self.content_ = seeded(content, self.random_state)
-        self.content_.fit(X, labels_for(content, labels), **to_content)
-        self.labels_ = clone(others).fit(labels_for(others, labels), **to_labels)
+        to_learn, label_sets = labels_for(content, labels), labels_for(others, labels)
         self.prior_, (positive, known) = labels.prior(weight), labels.counts(weight)
         self.prior_log_odds_ = count_log_odds(positive, known)
-        self.constant_ = constant_labels(positive, known) | (len(known) == 1)
+        constant = constant_labels(positive, known) | (len(known) == 1)
+        self.content_ = seeded(content, self.random_state)
+        self.content_.fit(X, to_learn, **to_content)
+        self.labels_ = clone(others).fit(label_sets, **to_labels)
+        self.constant_ = constant
         return self
 
     def _log_odds(self, X: Any, known: Any = None) -> Matrix:

@@ -22,7 +22,7 @@ from labelkin.corpora import Corpus
 from labelkin.label_matrix.record import check_choice
 from labelkin.registry import Kind, part_class
 from labelkin.text import TermWeights, TextView, WordCounts
-from labelkin.text.views import View
+from labelkin.text.terms import View
 
 Preset = Literal["fast", "default", "strong"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 _MOST_STEPS = 50
 _MOST_HALVINGS = 20
@@ -38,10 +38,10 @@ class GroupedCells:
     """
 
     start: NDArray[np.intp]
-    inputs: Floats
-    offset: Floats
-    target: Floats
-    weight: Floats
+    inputs: _Floats
+    offset: _Floats
+    target: _Floats
+    weight: _Floats
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -56,7 +56,7 @@ class GroupedCells:
             start, self.inputs[:, kept], self.offset[kept], self.target[kept], self.weight[kept]
         )
 
-    def sums(self, values: Floats) -> Floats:
+    def sums(self, values: _Floats) -> _Floats:
         """Add up values, ``(n_cells,)``, over each label's cells."""
         result = np.zeros(len(self.start) - 1)
         some = self.sizes > 0
@@ -68,13 +68,13 @@ class GroupedCells:
 class Prior(NamedTuple):
     """A Gaussian: where it is centred, and how sharp it is, ``(n_inputs + 1,)`` each."""
 
-    centre: Floats
-    precision: Floats
+    centre: _Floats
+    precision: _Floats
 
 
 def fit_logistic(
-    cells: GroupedCells, prior: Prior, begin: Floats | None = None, tolerance: float = 1e-4
-) -> Floats:
+    cells: GroupedCells, prior: Prior, begin: _Floats | None = None, tolerance: float = 1e-4
+) -> _Floats:
     """Return weights and, last, bias of every label, ``(n_labels, n_inputs + 1)``.
 
     Minimises Σ weight · logloss(target, offset + inputs · w + b) + ½ Σ precision (w − centre)².
@@ -129,7 +129,7 @@ def fit_logistic(
     return result
 
 
-def _evaluate(cells: GroupedCells, prior: Prior, theta: Floats) -> tuple[Floats, Floats]:
+def _evaluate(cells: GroupedCells, prior: Prior, theta: _Floats) -> tuple[_Floats, _Floats]:
     """Return the loss of every label, and the probability of every cell."""
     sizes = cells.sizes
     log_odds = cells.offset + np.repeat(theta[:, -1], sizes)
@@ -144,8 +144,8 @@ def _evaluate(cells: GroupedCells, prior: Prior, theta: Floats) -> tuple[Floats,
 
 
 def _derivatives(
-    cells: GroupedCells, prior: Prior, theta: Floats, probability: Floats
-) -> tuple[Floats, Floats]:
+    cells: GroupedCells, prior: Prior, theta: _Floats, probability: _Floats
+) -> tuple[_Floats, _Floats]:
     """Return gradient and Hessian of every label's loss."""
     residual = cells.weight * (probability - cells.target)
     curvature = cells.weight * probability * (1.0 - probability)

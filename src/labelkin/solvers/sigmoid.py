@@ -22,7 +22,7 @@ _SHORTEST_STEP = 1e-10
 _DAMPING = 1e-12  # on the diagonal of the Hessian, so that it can always be inverted
 _BLOCK_CELLS = 2**16  # documents × labels that iterate together: their arrays stay in the cache
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
 class SigmoidPrior(NamedTuple):
@@ -52,10 +52,10 @@ class Sigmoid:
         Platt's B, ``(n_labels,)``.
     """
 
-    slope: Floats
-    intercept: Floats
+    slope: _Floats
+    intercept: _Floats
 
-    def log_odds(self, decision_values: Floats) -> Floats:
+    def log_odds(self, decision_values: _Floats) -> _Floats:
         """Return −(A f + B) for decision values f of shape ``(n_documents, n_labels)``."""
         return -(self.slope * decision_values + self.intercept)
 
@@ -137,7 +137,7 @@ def _read_targets(
     return sparse.csc_array(positive), None if unknown is None else sparse.csc_array(unknown)
 
 
-def _read_zero_one(targets: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
+def _read_zero_one(targets: _Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
     unknown = np.isnan(targets)
     wrong = targets[~unknown & (targets != 0) & (targets != 1)]
     if len(wrong):
@@ -154,10 +154,10 @@ class _Labels(NamedTuple):
     targets t the log-loss needs only the sums Σ t and Σ t f, (k,).
     """
 
-    f: Floats
-    weight: Floats | None
-    sum_t: Floats
-    sum_tf: Floats
+    f: _Floats
+    weight: _Floats | None
+    sum_t: _Floats
+    sum_tf: _Floats
     prior: SigmoidPrior
 
     def take(self, rows: NDArray[Any]) -> _Labels:
@@ -166,8 +166,8 @@ class _Labels(NamedTuple):
 
 
 def _lay_out(
-    values: Floats, positive: NDArray[np.bool_], weight: Floats, smooth: bool, prior: SigmoidPrior
-) -> tuple[_Labels, Floats, tuple[Any, Any]]:
+    values: _Floats, positive: NDArray[np.bool_], weight: _Floats, smooth: bool, prior: SigmoidPrior
+) -> tuple[_Labels, _Floats, tuple[Any, Any]]:
     """Return the labels in the rows of ``values``, what was subtracted from these, and a start.
 
     To begin with, A and B are the prior's, or those of a classifier that says nothing.
@@ -191,7 +191,7 @@ def _lay_out(
     return _Labels(f, cell_weight, t.sum(axis=1), _dot(t, f), prior), centre, start
 
 
-def _iterate(labels: _Labels, A: Floats, B: Floats, centre: Floats, tol: float) -> None:
+def _iterate(labels: _Labels, A: _Floats, B: _Floats, centre: _Floats, tol: float) -> None:
     """Step ``A`` and ``B``, in place, until no label's gradient reaches ``tol``."""
     left = np.arange(len(A))
     moved = np.ones(len(A), dtype=np.bool_)
@@ -210,7 +210,7 @@ def _iterate(labels: _Labels, A: Floats, B: Floats, centre: Floats, tol: float) 
         moved = (step != 0).any(axis=0)
 
 
-def _search_line(labels: _Labels, sums: Floats, A: Floats, B: Floats) -> tuple[Floats, Floats]:
+def _search_line(labels: _Labels, sums: _Floats, A: _Floats, B: _Floats) -> tuple[_Floats, _Floats]:
     """Return Newton's step, halved until the loss falls enough, and the sums where it leads.
 
     The step is 0 where no length makes the loss fall.
@@ -231,7 +231,7 @@ def _search_line(labels: _Labels, sums: Floats, A: Floats, B: Floats) -> tuple[F
     return step, reached
 
 
-def _newton_step(sums: Floats) -> Floats:
+def _newton_step(sums: _Floats) -> _Floats:
     """Return −Hessian⁻¹ · gradient, (2, k)."""
     _, by_A, by_B, by_AA, by_AB, by_BB = sums
     AA, BB = by_AA + _DAMPING, by_BB + _DAMPING
@@ -239,7 +239,7 @@ def _newton_step(sums: Floats) -> Floats:
     return np.asarray(step / (AA * BB - by_AB**2))
 
 
-def _evaluate(labels: _Labels, A: Floats, B: Floats) -> Floats:
+def _evaluate(labels: _Labels, A: _Floats, B: _Floats) -> _Floats:
     """Return the log-loss, its derivatives by A, B, AA, AB and BB, (6, k).
 
     The log-loss is Σ w (t z + log(1 + exp(−z))), where z = A f + B, and what the prior adds.
@@ -272,6 +272,6 @@ def _evaluate(labels: _Labels, A: Floats, B: Floats) -> Floats:
     )
 
 
-def _dot(left: NDArray[Any], right: NDArray[Any]) -> Floats:
+def _dot(left: NDArray[Any], right: NDArray[Any]) -> _Floats:
     """Return the inner products of the rows."""
     return np.einsum("ij,ij->i", left, right)
