@@ -7,6 +7,9 @@ and the annotation are made as a person's browser makes them.
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +17,7 @@ from typing import Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from integration.environments import Environment, OwnEnvironment, answers, free_port
+from integration.environments import INSTALL, TOP, Environment, OwnEnvironment, answers, free_port
 from labelkin import corpora
 from labelkin.curation.saved_work import read_saved_documents
 
@@ -54,6 +57,7 @@ def tell(studio: Environment, folder: Path) -> Told:
     folder.mkdir(parents=True, exist_ok=True)
     own = OwnEnvironment()
     own.variables["LABELKIN_TOKEN"] = _SECRET
+    _install_plugin(own, folder / "plugin")
     model, saved_work = folder / "news.labelkin", folder / "news.saved.sqlite"
     for old in folder.glob("news.*"):
         old.unlink()
@@ -81,6 +85,15 @@ def tell(studio: Environment, folder: Path) -> Told:
         except (RuntimeError, OSError, KeyError, IndexError) as error:
             notes.append(f"{type(error).__name__}: {error}")
     return Told(studio.version("label-studio"), steps, notes)
+
+
+def _install_plugin(own: OwnEnvironment, folder: Path) -> None:
+    """Install labelkin-label-studio into a folder that labelkin's processes import from."""
+    package = TOP / "packages" / "labelkin-label-studio"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade"]
+    subprocess.run([*command, "--target", folder, package], check=True, timeout=INSTALL)
+    before = own.variables.get("PYTHONPATH")
+    own.variables["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder), before]))
 
 
 class _Site:
@@ -165,8 +178,8 @@ def _work(site: _Site, backend: str, saved_work: Path, steps: list[str], notes: 
     _wait(lambda: len(read_saved_documents(saved_work).documents) == _N_ANNOTATIONS)
     saved = read_saved_documents(saved_work)
     if saved.documents != texts[:_N_ANNOTATIONS] or set(saved.label_sets) != {tuple(unusual)}:
-        notes.append("the saved_work does not hold what was annotated")
-    steps.append(f"{len(saved.documents)} annotations are in the saved_work")
+        notes.append("the annotations are not saved")
+    steps.append(f"{len(saved.documents)} annotations are saved")
 
     version = before[tasks[-1]]["model_version"]
     _wait(lambda: site.ask("GET", f"ml/{ml['id']}") and _version(backend) != version)
@@ -189,8 +202,8 @@ def _work(site: _Site, backend: str, saved_work: Path, steps: list[str], notes: 
     _wait(lambda: len(read_saved_documents(saved_work).documents) == _N_ANNOTATIONS - 1)
     now = read_saved_documents(saved_work).label_sets
     if sorted(now).count(("tennis",)) != 1 or len(now) != _N_ANNOTATIONS - 1:
-        notes.append(f"an update and a deletion do not reach the saved_work: {now}")
-    steps.append("one annotation updated and one deleted: the saved_work follows")
+        notes.append(f"an update and a deletion are not saved: {now}")
+    steps.append("one annotation updated and one deleted: the saved work follows")
 
     newest = predicted()
     left = [tasks[1], *tasks[_N_ANNOTATIONS:]]

@@ -126,11 +126,11 @@ def test_every_bound_of_the_page_is_that_of_the_service():
     text, limits = FOLDER.with_suffix(".md").read_text(), Limits()
     for bound in (
         f"{limits.connections} connections",
-        f"{limits.header_seconds:g} s and 64 KiB for a header",
+        f"{limits.seconds:g} s from the header to the answer",
         f"{limits.body_bytes // 2**20} MiB a body",
         f"{limits.bodies_bytes // 2**20} MiB all bodies",
         f"{limits.workers + limits.waiting} requests at a time",
-        f"{limits.journal_bytes // 2**30} GiB a saved_work",
+        f"{limits.saved_work_bytes // 2**30} GiB a file of saved work",
     ):
         assert bound in text
 

@@ -32,6 +32,8 @@ from labelkin.method.label_evidence import as_label_classifier
 #: Weights of accepted and of rejected labels.
 VALUES = [(v, v) for v in (0.25, 0.5, KNOWN_WEIGHT, 1.0)]
 VALUES += [(KNOWN_WEIGHT, 0.0), (KNOWN_WEIGHT, 0.5)]
+#: More weights of label classifiers that are not linear, whose evidence is extreme.
+SMALL_VALUES = [(0.05, 0.05), (0.1, 0.1)]
 CHOSEN = KNOWN_WEIGHT, KNOWN_WEIGHT
 SMALL = ["coffee", "3sources-bbc1000", "gpositive", "virusgo", "chd49", "water-quality", "emotions"]
 SMALL += ["scene", "yeast", "genbase", "medical", "enron"]
@@ -85,7 +87,7 @@ class Line(NamedTuple):
 
 
 def evaluate(
-    evidence: Evidence, paper: PaperEvidence, most: int
+    evidence: Evidence, paper: PaperEvidence, values: Sequence[Any], most: int
 ) -> Iterator[tuple[str, dict[Any, Any]]]:
     """Yield every way of revealing, and the scores of every value and of nothing known."""
     labels = read_labels(evidence.labels)
@@ -101,7 +103,7 @@ def evaluate(
         return np.where(np.isneginf(content) & np.isneginf(found), _OUTSIDE, found)
 
     found: dict[str, dict[Any, Any]] = {}
-    for value in VALUES:
+    for value in values:
         rule = replace(combination, known=TwoWeights(paper, *value))
         records = evaluate_known_labels(
             lambda *given, rule=rule: posterior(rule, *given), content, new_labels
@@ -118,6 +120,7 @@ def gains(kind: str, cache: Path) -> dict[tuple[str, Any], list[tuple[float, flo
     """Return gains over nothing known and over the chosen value, by revealing and value."""
     result: dict[tuple[str, Any], list[tuple[float, float]]] = {}
     contents, classifiers, names, most = KINDS[kind]
+    values = [*SMALL_VALUES, *VALUES] if kind == "not linear" else VALUES
     for name in names:
         papers: dict[str, PaperEvidence] = {}
         for evidence in read_evidence(name, contents, cache, n_folds=1):
@@ -125,8 +128,8 @@ def gains(kind: str, cache: Path) -> dict[tuple[str, Any], list[tuple[float, flo
                 if classifier not in papers:
                     chosen = as_label_classifier(LABEL_CLASSIFIERS[classifier]())
                     papers[classifier] = PaperEvidence.fit(chosen, read_labels(evidence.labels))
-                for revealed, scores in evaluate(evidence, papers[classifier], most):
-                    for value in VALUES:
+                for revealed, scores in evaluate(evidence, papers[classifier], values, most):
+                    for value in values:
                         pairs = [
                             (
                                 gain(metric, scores[None][metric], scores[value][metric]),

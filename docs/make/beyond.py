@@ -34,9 +34,9 @@ from labelkin.files import write_atomic
 from labelkin.research.reports.scores import METRICS, WORDS
 from labelkin.research.reports.tables import (
     Table,
+    format_score,
     markdown_table,
     markdown_text,
-    score_text,
     signed_text,
 )
 
@@ -46,18 +46,17 @@ _OPENING = """\
 Written by `python -m docs.make.beyond RESULTS…` from the stored runs of
 the experiments `beyond-…`; no number is typed by hand."""
 _FOUND = """\
-The learned weight is a rule of this library, not of the paper. Its constants were set on the
-training parts of the nine cells of the paper's corpora below, and its final form was one of three
-that were run on their test parts: what it gains there is the gain of a choice among three, not of a
-rule that was fixed beforehand. The other sets took no part in setting it, though earlier forms had
-been tried on some of them. Within a run nothing is chosen on test documents: a test shuffles their
+[The learned rule](../explanation/learned-rule.md) is not in the paper. Its steps and its shrinkage
+were chosen on folds of the training parts of development corpora, which include those below. An
+earlier rule was tried on these test parts, so that these are not results on unseen corpora; the
+page of the rule has some. Within a run nothing is chosen on test documents: a test shuffles their
 labels and finds the same bytes."""
 _CORPORA = """\
 Where test parts are small, a single document moves a loss by one over their number, and a label
 with few documents moves macro F1: *Is it sure?* has the intervals."""
 _CAVEATS = {
     "reuters21578": (
-        "only documents that have one of the 90 topics, for training, too; the paper trains on all "
+        "only documents that have one of the 90 topics, also for training; the paper trains on all "
         "9,603."
     ),
     "ohsumed23": (
@@ -65,16 +64,16 @@ _CAVEATS = {
         "the abstracts: every content classifier is weaker here."
     ),
     "rcv1-sample": (
-        "a sample of 30,000 with a split of its own, not LYRL2004; weights and no counts, so that "
+        "a sample of 30,000 with a separate split, not LYRL2004; weights and no counts, so that "
         "naive Bayes sees which terms a document has."
     ),
     "delicious": "no SMO: one SVM per tag on 982 others takes hours.",
 }
 _TERMS = """\
 A **cell** is one content classifier on one corpus. *Alone* is the content classifier, cut at ½;
-*learned* is the default of `LabelDependenceClassifier`: the evidence weight, a correction, and who
-comes first are learned from out-of-fold evidence of the training documents ({learned} in the
-experiments), cut at ½, too. Scores are means over the seeds of an experiment."""
+*learned* is the default of `LabelDependenceClassifier`: the evidence weight and a correction are
+learned from out-of-fold evidence of the training documents ({learned} in the experiments), also cut
+at ½. Scores are means over the seeds of an experiment."""
 _SCORES = """\
 Scores as they are, at ½ and with one threshold for all labels ({tuned}), tuned for micro F1 on
 out-of-fold log-odds."""
@@ -88,9 +87,9 @@ wholly on the worse side. s and S are the paper's sign tests over decisions and 
 decisions: ≪ and < say that alone is worse (P < 0.01, P < 0.05), ≫ and > that it is better, ~ that
 nothing was shown; with several seeds, what all of them support."""
 _CONTROLS = """\
-What is gained without asking any other label: *offset* adds a number per label under the same
-prior as the learned correction, *calibration* a slope and a shift per label; both are fitted on
-the same out-of-fold evidence. Where they gain as much as the learned weight, the gain is a
+Gains without evidence of other labels: *offset* adds a number per label under the same prior as the
+learned correction, *calibration* a slope and a shift per label; both are fitted on the same
+out-of-fold evidence. Where they gain as much as the learned weight, the gain is a
 repaired content classifier and not label evidence. M1 and M2 are the paper's variants with weight
 1, M1cut is M1 with cut-offs learned out of fold."""
 _THRESHOLDS = """\
@@ -103,11 +102,10 @@ ECE is the mean distance between promised and observed shares over all pairs of 
 Pictures of reliability before and after an addition are in the `tables.html` that `labelkin
 report` writes for every result folder."""
 _COST = """\
-The learned weight on the paper's label evidence (1 is the paper, 0 the content alone), and the
-share of what is added that decides who comes first (0: the content decides). Several values are
-those of several seeds. Seconds are of the processor, learning alone, on the machine that made the
-runs; the content's fit includes its out-of-fold evidence, *all rules* is the tuning of every
-threshold rule on the learned posterior."""
+The learned weight of the paper's label evidence (1 is the paper, 0 only the correction). Several
+values are those of several seeds. CPU seconds of learning alone, on the machine of the runs; the
+content's fit includes its out-of-fold evidence, *all rules* is the tuning of every threshold rule
+on the learned posterior."""
 
 
 def write_beyond(
@@ -193,7 +191,7 @@ def _group_parts(cells: Sequence[LearnedCell], said: set[str]) -> Iterator[str]:
 def _compare_tuning(cells: Sequence[LearnedCell]) -> str:
     """Say what a tuned threshold gains beside the learned weight, by micro F1."""
     micro = {name: scores["micro_f1"] for name, scores in system_means(cells).items()}
-    values = {name: score_text(value, 3) for name, value in micro.items()}
+    values = {name: format_score(value, 3) for name, value in micro.items()}
     content, learned = "content, ½", "learned, ½"
     text = f"Mean micro F1: content {values[content]}, learned {values[learned]}"
     tuned, both = f"content, {TUNED}", f"learned, {TUNED}"

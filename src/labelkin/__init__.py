@@ -16,9 +16,14 @@ if TYPE_CHECKING:
     from labelkin.content.platt_svm import PlattSVM
     from labelkin.curation.active_learning import next_documents
     from labelkin.curation.audit.label_audit import LabelAudit
-    from labelkin.explain.contributions import Explanation, Posterior, Suggestion
-    from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
-    from labelkin.explain.terms import TermExplanation, explain_terms
+    from labelkin.explain.contributions import (
+        Explanation,
+        Posterior,
+        Suggestion,
+        TermExplanation,
+        explain_terms,
+    )
+    from labelkin.explain.graph import LabelEdge, LabelGraph, label_graph
     from labelkin.learned.fitting import LearnedWeight
     from labelkin.method.label_evidence import LogisticLabels, PerLabelEvidence, SVMLabels
     from labelkin.method.paper import PaperClassifier
@@ -55,9 +60,8 @@ _HOMES = {
         "content.naive_bayes": "NaiveBayes",
         "content.nearest_neighbours": "NearestNeighbours",
         "content.platt_svm": "PlattSVM",
-        "explain.contributions": "Explanation Posterior Suggestion",
-        "explain.label_graph": "LabelEdge LabelGraph label_graph",
-        "explain.terms": "TermExplanation explain_terms",
+        "explain.contributions": "Explanation Posterior Suggestion TermExplanation explain_terms",
+        "explain.graph": "LabelEdge LabelGraph label_graph",
         "models.classifier": "LabelDependenceClassifier",
         "method.label_evidence": "LogisticLabels PerLabelEvidence SVMLabels",
         "method.paper": "PaperClassifier",

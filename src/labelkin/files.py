@@ -1,4 +1,4 @@
-"""Atomic file writes, sizes that files declare, and CSV cells."""
+"""Atomic file writes, limits of declared sizes, and CSV cells."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-#: How cells begin that a spreadsheet computes.
+#: First characters of cells that a spreadsheet computes.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-#: Seconds after which a file that nobody writes any more is a leftover of a killed process.
+#: Seconds after which an unlocked part file is the leftover of a killed process.
 _LEFT_OVER = 60
 #: Features, documents or cells that a file of any size may declare, and labels.
 MOST_UNSEEN, MOST_LABELS = 2**24, 2**20
@@ -29,19 +29,19 @@ MOST_UNSEEN, MOST_LABELS = 2**24, 2**20
 
 @contextmanager
 def atomic_replace(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
-    """Yield a new file in the same folder, which takes the place of ``path`` at the end.
+    """Yield a new file in the same folder, which replaces ``path`` at the end.
 
-    Until it is whole and on disk, ``path`` stays as it was, also after an error or a kill; of
-    several writers the last wins whole. A link stays a link: what it points to is replaced, and who
-    may read that stays the same. What is no ordinary file, and what is read-only, is an error and
-    stays; an error of the disk names ``path``.
+    Until the new file is complete and on disk, ``path`` stays unchanged, also after an error or a
+    kill; of several writers the last one wins. A link stays a link: its target is replaced, with
+    the same permissions. Devices, folders and read-only files are an error; an error of the disk
+    names ``path``.
 
     Parameters
     ----------
     path : Path
-        What is replaced, or made.
+        The file to replace or create.
     mode : int, default 0o666
-        Who may do what with a new file, before the process's umask.
+        Permissions of a new file, before the umask of the process.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def atomic_replace(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     try:
         with annotate_os_errors(path, part):
             with os.fdopen(_new_file(part, old, mode), "wb") as file:
-                try_lock(file.fileno())  # who clears leftovers sees that it is none
+                try_lock(file.fileno())  # it is not a leftover
                 yield file
                 to_disk(file)
             part.replace(target)
@@ -71,7 +71,7 @@ def atomic_replace(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def annotate_os_errors(path: Path, part: Path | None = None) -> Iterator[None]:
-    """Have errors of the system name ``path`` where they name nothing, or a part of it."""
+    """Add ``path`` to errors of the system that name no file, or the part file."""
     try:
         yield
     except OSError as error:
@@ -81,21 +81,20 @@ def annotate_os_errors(path: Path, part: Path | None = None) -> Iterator[None]:
 
 
 def check_ordinary(path: Path) -> None:
-    """Raise for a device, a pipe or a folder: what is saved would take its place."""
+    """Raise for a device, a pipe or a folder: a saved file would replace it."""
     target = path.resolve()
     if target.exists() and not target.is_file():
         kind = "folder" if target.is_dir() else "device or pipe"
         raise FileExistsError(
-            f"What is written takes the place of a file, and {path} is a {kind}. Name an ordinary "
-            "file."
+            f"The output must be an ordinary file, and {path} is a {kind}. Name another file."
         )
 
 
 def try_lock(descriptor: int, *, wait: bool = False) -> bool:
-    """Lock an open file against others who do; return whether we have it (always, if we wait).
+    """Lock an open file; return whether this process has the lock (always, with ``wait``).
 
-    Closing the file lets go, and so does the end of the process, however it ends. Windows has no
-    such lock: there one process at a time is the user's care.
+    Closing the file releases the lock, and so does the end of the process. Windows has no such
+    lock: users must run one process at a time.
     """
     if fcntl is not None:
         try:
@@ -106,7 +105,7 @@ def try_lock(descriptor: int, *, wait: bool = False) -> bool:
 
 
 def _replaceable(target: Path) -> os.stat_result | None:
-    """Return what is said of a file that is to be replaced; ``None``: there is none."""
+    """Return the status of a file to replace; ``None`` if it does not exist."""
     check_ordinary(target)
     try:
         old = target.stat()
@@ -121,7 +120,7 @@ def _replaceable(target: Path) -> os.stat_result | None:
 
 
 def _new_file(part: Path, old: os.stat_result | None, mode: int) -> int:
-    """Make a file with the mode and the owner of the old one, as far as that is ours to do."""
+    """Create a file with the permissions and, if allowed, the owner of the old one."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(part, flags, mode if old is None else 0o600)
     if old is not None and hasattr(os, "fchown"):  # Windows has fchmod, from 3.13 on, and no owners
@@ -133,14 +132,14 @@ def _new_file(part: Path, old: os.stat_result | None, mode: int) -> int:
 
 
 def _clear_leftovers(folder: Path, beginning: str) -> None:
-    """Remove what killed processes have begun for the same file and nobody writes any more."""
+    """Remove the part files of killed processes for the same file."""
     pattern = re.compile(re.escape(beginning) + r"[0-9a-f]{16}\.part")
     with suppress(OSError):
         for left in [path for path in folder.iterdir() if pattern.fullmatch(path.name)]:
             if left.stat().st_mtime < time.time() - _LEFT_OVER:
                 with left.open("rb") as file:
                     ours = try_lock(file.fileno())
-                if ours:  # Windows removes no open file: there it is one that nobody writes
+                if ours:  # Windows removes no open file
                     left.unlink(missing_ok=True)
 
 
@@ -200,13 +199,13 @@ def _is_formula(text: str) -> bool:
 
 
 def to_disk(file: IO[bytes]) -> None:
-    """Make what has been written last through a power cut."""
+    """Flush a file, so that it survives a power cut."""
     file.flush()
     os.fsync(file.fileno())
 
 
 def names_to_disk(folder: Path) -> None:
-    """Make new names in a folder last through a power cut, where the system can."""
+    """Flush the names in a folder, so that new files survive a power cut."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_DIRECTORY)
@@ -217,7 +216,7 @@ def names_to_disk(folder: Path) -> None:
 
 
 def check_declared(path: Path, declared: int, what: str, most: int = MOST_UNSEEN) -> None:
-    """Raise for a number that would take far more memory than the file has bytes.
+    """Raise for a declared number that needs far more memory than the file has bytes.
 
     Parameters
     ----------
@@ -226,7 +225,7 @@ def check_declared(path: Path, declared: int, what: str, most: int = MOST_UNSEEN
     declared : int
         The number.
     what : str
-        What is counted, for the message.
+        The counted things, for the message.
     most : int, default 2²⁴
         The number that an empty file may declare; a file may declare 10 more for each byte.
     """
@@ -249,7 +248,7 @@ def check_unpacked(path: Path, n_bytes: int, most: int = 2**24) -> None:
         )
 
 
-#: Characters that terminals take for commands, and those that reorder the text around them.
+#: Control characters of terminals, and characters that reorder the text around them.
 _CONTROLS = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 

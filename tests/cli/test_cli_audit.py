@@ -233,7 +233,7 @@ def test_vectors_are_audited_too(tmp_path):
     decided.write_text(json.dumps({**first, "decision": "change"}))
     done = call("correct", path, decided, "--out", corrected)
     done.done()
-    assert "ids and labels only" in done.err
+    assert "is written as JSON lines" in done.err
     assert (first["label"] in labels_of(corrected)[first["document"]]) is not first["given"]
 
 

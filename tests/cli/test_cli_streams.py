@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from labelkin.prediction import Output
+from labelkin.prediction.output import Output
 
 RUN = "import sys; from labelkin.cli import main; main(sys.argv[1:])"
 

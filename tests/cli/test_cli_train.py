@@ -109,13 +109,6 @@ def test_every_choice_reaches_the_model(tea, tmp_path, options, expected):
     assert expected in " ".join(said.split())
 
 
-def test_the_metrics_of_thresholds_are_those_that_have_a_rule():
-    from labelkin.cli.train import METRICS
-    from labelkin.thresholds.rule import METRIC_RULES
-
-    assert set(METRICS) == set(METRIC_RULES)
-
-
 def test_words_are_read_as_told(tea, tmp_path):
     (tmp_path / "stop.txt").write_text("tea\nwith\n")
     options = ["--stop-words", tmp_path / "stop.txt", "--no-stem", "--min-documents", 1]

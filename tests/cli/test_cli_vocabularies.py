@@ -145,7 +145,7 @@ def test_predictions_leave_out_what_is_excluded(model):
 
 
 def test_a_file_must_be_gone_on_with_as_it_was_begun(model, tmp_path):
-    from labelkin.prediction import ResumeNote
+    from labelkin.prediction.output import ResumeNote
 
     (tmp_path / "in.txt").write_text("a\nb\n")
     out = tmp_path / "out.jsonl"

@@ -29,7 +29,7 @@ from labelkin import (
     PlattSVM,
 )
 from labelkin.content.term_contributions import contributions_of, terms_of
-from labelkin.explain.terms import explain_terms
+from labelkin.explain.contributions import explain_terms
 from labelkin.text import TermSelection, TermWeights, WordCounts
 
 TEXTS = [

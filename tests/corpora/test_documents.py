@@ -27,12 +27,6 @@ def test_a_document_without_an_id_is_known_by_its_number():
     assert [d.id for d in Documents(lines, "jsonl")] == [None, "x"]
 
 
-def test_long_texts_are_texts():
-    long = "word " * 100_000
-    [document] = Documents(["text\n", f"{long}\n"], "csv")
-    assert document.text == long
-
-
 @pytest.mark.parametrize(
     ("kind", "lines", "expected"),
     [
@@ -110,11 +104,6 @@ def test_labels_can_be_read_without_texts():
     lines = ['{"labels": ["tea"], "split": "test"}']
     [document] = Documents(lines, "jsonl", needed=("labels",), optional=("split",))
     assert (document.labels, document.split, document.text) == (("tea",), "test", "")
-
-
-def test_a_column_that_is_named_must_be_there():
-    with pytest.raises(ValueError, match="the header must name 'nr', got 'id', 'text'"):
-        list(Documents(["id,text\n", "1,a\n"], "csv", columns={"id": "nr"}))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from labelkin.corpora import load
-from labelkin.corpora.vectors import read_extreme, read_libsvm, read_score_text, score_text
+from labelkin.corpora.vectors import format_scores, read_extreme, read_libsvm, read_score_text
 
 
 @pytest.fixture
@@ -94,28 +94,16 @@ def test_what_is_wrong_is_named(write, text, message):
         read_extreme(write(text))
 
 
-def test_terms_may_come_in_any_order(write):
-    corpus = read_extreme(write("2 4 2\n1 3:1 0:2\n0 2:3\n"))
-    assert corpus.documents.toarray().tolist() == [[2, 0, 0, 1], [0, 0, 3, 0]]
-
-
 def test_both_files_must_have_the_same_width(write):
     train, test = write("1 2 2\n0 0:1\n"), write("1 3 2\n0 0:1\n", name="tiny_test.txt")
     with pytest.raises(ValueError, match=r"tiny_train.* got \(2, 2\) and \(3, 2\)"):
         read_extreme(train, test)
 
 
-def test_load_recognises_the_files_and_their_folder(write):
+def test_load_recognises_a_file_by_its_first_line(write):
     path = write("1 2 2\n0 0:1\n")
-    write("1 2 2\n1 0:1\n", name="tiny_test.txt")
-    write("no corpus", name="notes.txt")
     assert load(path).Y.shape == (1, 2)
-    corpus = load(path.parent)
-    assert corpus.name == path.parent.name
-    assert corpus.label_sets() == [(0,), (1,)]
-    write("1 2 2\n1 0:1\n", name="other_test.txt")
-    with pytest.raises(ValueError, match=r"one file with train in .* other_test\.txt, tiny"):
-        load(path.parent)
+    assert load(path, test=write("1 2 2\n1 0:1\n", name="b.txt")).label_sets() == [(0,), (1,)]
 
 
 def write_packed(folder, name, text):
@@ -201,7 +189,7 @@ def test_a_first_line_says_how_many(tmp_path):
 def test_what_is_written_is_read(tmp_path):
     rng = np.random.default_rng(0)
     scores = sparse.csr_array(np.where(rng.random((9, 5)) < 0.4, rng.normal(size=(9, 5)), 0.0))
-    found = read_score_text(written(tmp_path, score_text(scores)))
+    found = read_score_text(written(tmp_path, format_scores(scores)))
     assert (found != scores).nnz == 0
     assert found.shape == scores.shape
 

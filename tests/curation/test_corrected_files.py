@@ -36,11 +36,11 @@ def test_json_lines_keep_all_but_the_labels(tmp_path):
         tmp_path, "x.jsonl", before, ("a", "süß", False), ("7", "tea", True), ("c", "tea", False)
     )
     assert after == (
-        '{"id": "a", "note": {"labels": ["x"]},  "labels" : ["tea", "s\\u00fc\\u00df"], '
-        '"text": "Tee \\u00fc", "n": 1.50}\n'
+        '{"id": "a", "note": {"labels": ["x"]}, "labels": ["tea", "s\\u00fc\\u00df"], '
+        '"text": "Tee \\u00fc", "n": 1.5}\n'
         "\n"
-        '{"labels":["sugar"],"text":"b","id":7}\r\n'
-        '{"id": "c", "text": "c", "labels": ["tea"]}'
+        '{"labels": ["sugar"], "text": "b", "id": 7}\n'
+        '{"id": "c", "text": "c", "labels": ["tea"]}\n'
     )
     assert (counts.added, counts.removed, counts.unmet) == (2, 1, [])
 
@@ -61,7 +61,7 @@ def test_tables_keep_all_but_the_cell(tmp_path):
         '"id",text,"labels",more\r\n'
         'a,"Tea, with\r\n""sugar""",tea; sugar; milk,-1\r\n'
         "\r\n"
-        'b,milk,"",=x\r\n'
+        "b,milk,,=x\r\n"
         'c,none,"te,a",\r\n'
     )
     assert (counts.added, counts.removed) == (2, 1)
@@ -82,12 +82,7 @@ def test_a_label_that_no_cell_can_hold_is_an_error_and_nothing_is_written(tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
 
 
-def test_annif_lines_and_tables(tmp_path):
-    after, _ = corrected(
-        tmp_path, "x.tsv", f"Tea\t<{TEA}> <{SUGAR}>\n\nMilk\t<{TEA}>\r\n",
-        ("1", TEA, True), ("2", SUGAR, False),
-    )  # fmt: skip
-    assert after == f"Tea\t<{SUGAR}>\n\nMilk\t<{TEA}> <{SUGAR}>\r\n"
+def test_annif_tables(tmp_path):
     after, _ = corrected(
         tmp_path, "x.csv", f"text,subject_uris,document_id\nTea,<{TEA}>,d1\n",
         ("d1", SUGAR, False),
@@ -95,35 +90,26 @@ def test_annif_lines_and_tables(tmp_path):
     assert after.endswith(f"Tea,<{TEA}> <{SUGAR}>,d1\n")
 
 
-def test_annif_folders_are_copied_with_corrected_labels(tmp_path):
-    folder = tmp_path / "full"
-    folder.mkdir()
-    (folder / "a.txt").write_text("Tea.")
-    (folder / "a.tsv").write_text(f"<{TEA}>\ttea")
-    (folder / "b.txt").write_text("Sugar.")
-    (folder / "b.tsv").write_text(f"<{SUGAR}>\tsugar\n")
-    (folder / "README").write_text("ours")
-    corrections = Corrections([Decision("a", SUGAR, False), Decision("b", SUGAR, True)])
-    documents = Documents(folder, needed=("text", "labels"))
-    write_corrected(documents, text_format(folder), tmp_path / "new", corrections)
-    found = {path.name: path.read_text() for path in (tmp_path / "new").iterdir()}
-    assert found == {
-        "a.txt": "Tea.", "b.txt": "Sugar.", "README": "ours",
-        "a.tsv": f"<{TEA}>\ttea\n<{SUGAR}>\tsugar\n", "b.tsv": "",
-    }  # fmt: skip
-    assert (folder / "b.tsv").read_text() == f"<{SUGAR}>\tsugar\n"
+def test_labels_in_several_columns(tmp_path):
+    after, _ = corrected(
+        tmp_path, "x.csv", "id,text,650,650\n7,Tea,tea,hot\n8,Milk,milk,\n",
+        ("7", "hot", True), ("7", "sweet", False),
+    )  # fmt: skip
+    assert after == "id,text,650,650\n7,Tea,tea;sweet,\n8,Milk,milk,\n"
 
 
-def test_annif_folders_of_names_with_a_split(tmp_path):
-    for part in ("train", "test"):
-        (tmp_path / "full" / part).mkdir(parents=True)
-        (tmp_path / "full" / part / "a.txt").write_text("Tea.")
-        (tmp_path / "full" / part / "a.key").write_text("tea\n")
-    corrections = Corrections([Decision("test/a", "sugar", False)])
-    documents = Documents(tmp_path / "full", needed=("text", "labels"))
-    write_corrected(documents, "folder", tmp_path / "new", corrections)
-    assert (tmp_path / "new/train/a.key").read_text() == "tea\n"
-    assert (tmp_path / "new/test/a.key").read_text() == "tea\nsugar\n"
+def test_objects_stay_objects(tmp_path):
+    before = '{"id": 1, "text": "x", "metadata": {"subjects": [{"uri": "u:1", "label": "one"}]}}\n'
+    after, _ = corrected(tmp_path, "x.jsonl", before, ("1", "u:2", False))
+    subjects = json.loads(after)["metadata"]["subjects"]
+    assert subjects == [{"uri": "u:1", "label": "one"}, {"uri": "u:2"}]
+
+
+def test_examples_of_prodigy_are_an_error(tmp_path):
+    line = '{"id": 1, "text": "x", "accept": ["tea"], "answer": "accept"}\n'
+    with pytest.raises(ValueError, match=r"must have its labels in labels, got .* Prodigy"):
+        corrected(tmp_path, "x.jsonl", line, ("1", "tea", True))
+    assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "utf-16"])
@@ -132,7 +118,7 @@ def test_encodings_and_byte_order_marks_stay(tmp_path, encoding):
     source, out = tmp_path / "x.csv", tmp_path / "y.csv"
     source.write_bytes(text.encode(encoding))
     documents = Documents(
-        source, needed=("text", "labels"), encoding="utf-8" if "8-s" in encoding else encoding
+        source, needed=("text", "labels"), encoding=None if "8-s" in encoding else encoding
     )
     corrections = Corrections([Decision("2", "thé", False)])
     write_corrected(documents, "csv", out, corrections)

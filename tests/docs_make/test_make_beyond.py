@@ -169,7 +169,7 @@ def test_content_with_a_tuned_threshold_stands_beside_the_default_in_the_first_t
 
 def test_the_page_says_first_how_the_rule_was_found_then_scores_then_gains(cells):
     page = beyond_page(cells)
-    order = ["one of three", "| newsroom | 160 | 80 | 38 |", "### Scores", "### Gains"]
+    order = ["chosen on folds", "| newsroom | 160 | 80 | 38 |", "### Scores", "### Gains"]
     assert [page.index(text) for text in order] == sorted(page.index(text) for text in order)
     which = [("", ""), (LEARNED, ""), ("", "GlobalCut"), (LEARNED, "GlobalCut")]
     means = [np.mean([cell.value("micro_f1", *one) for cell in cells]) for one in which]

@@ -129,8 +129,8 @@ kind, path = sys.argv[1], Path(sys.argv[2])
 readers = {
     "scores": read_score_file, "labels": lambda path: read_label_sets(str(path)).labels,
     "block": blocks.read_block, "run": run_folder.read_array, "xmc": vectors.read_extreme,
-    "svm": vectors.read_libsvm, "mulan": lambda path: arff.read_mulan(path),
-    "meka": arff.read_meka, "corpus": corpora.load,
+    "svm": vectors.read_libsvm,
+    "meka": arff.read_arff, "corpus": corpora.load,
     "lines": lambda path: list(lines.byte_lines(path)),
     "vocabulary": read_vocabulary, "truth": lambda path: run_folder.read_truth(path.parent),
 }
@@ -327,5 +327,5 @@ def test_labels_of_mulan_have_no_document_type(tmp_path):
     text = '<!DOCTYPE l [<!ATTLIST label x CDATA "long">]><labels><label name="a"/></labels>'
     (tmp_path / "c.xml").write_text(text)
     (tmp_path / "c.arff").write_text("@relation c\n@attribute a {0,1}\n@data\n1\n")
-    with pytest.raises(ValueError, match=r"c\.xml, line 1: the file must have no document type"):
+    with pytest.raises(ValueError, match=r"c\.xml: the file must be XML, got a document type"):
         corpora.load(tmp_path / "c.arff")

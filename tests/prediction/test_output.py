@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.corpora import Documents
-from labelkin.prediction import Answer, Output, ResumeNote, make_layout, skip_answered
-from labelkin.prediction.output import cut_torn_line
+from labelkin.prediction import Answer
+from labelkin.prediction.output import Output, ResumeNote, cut_torn_line, make_layout, skip_answered
 
 IDS = st.one_of(st.integers(), st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])))
 

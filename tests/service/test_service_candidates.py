@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from live_server import serving
 
-from labelkin.explain.label_graph import label_graph
+from labelkin.explain.graph import label_graph
 
 pytestmark = pytest.mark.xdist_group("service")
 SOME = "/api/models/some"

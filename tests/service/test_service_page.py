@@ -42,7 +42,7 @@ def test_how_many_labels_are_open_is_told(client):
     assert answer["n_open"] == len(answer["suggestions"]) == n_labels - 2
 
 
-def test_edges_come_best_borne_out_first(client):
+def test_edges_are_sorted_by_support(client):
     edges = client.get(f"{NEWS}/graph").json()["edges"]
     for sign in (1, -1):
         side = [edge for edge in edges if sign * edge["strength"] > 0]

@@ -224,16 +224,14 @@ def with_note(value):
     return model
 
 
-def test_a_lambda_is_named_with_its_place_and_the_way_out(why_not):
+def test_a_lambda_is_named_with_its_place_and_a_hint(why_not):
     model = make_pipeline(CountVectorizer(analyzer=lambda text: text.split()), NaiveBayes())
     message = why_not(model.fit(TEXTS, Y))
     assert message.startswith(
-        "A model file holds arrays, plain values and objects of known classes, no code, got a "
-        "function (test_codec.test_a_lambda_is_named_with_its_place_and_the_way_out."
-        "<locals>.<lambda>) at model.steps[0][1].analyzer. Use options that are named by texts, "
-        "such as analyzer='word' and a token_pattern, one of "
+        "A model file holds arrays, plain values and objects of known classes, no code, got the "
+        "function test_a_lambda_is_named_with_its_place_and_a_hint.<locals>.<lambda> at "
+        "model.steps[0][1].analyzer. Use options named by texts, such as analyzer='word', "
     )
-    assert "numpy.log1p" in message
     assert message.endswith("save a LabelRescorer fitted to the labels, which improves its scores.")
 
 
@@ -257,7 +255,7 @@ def test_a_lambda_is_named_with_its_place_and_the_way_out(why_not):
 )
 def test_estimators_outside_the_table_are_named_with_their_place(why_not, model, name, place):
     message = why_not(model.fit(X, Y))
-    assert f"got an estimator of the class {name} at {place}. " in message
+    assert f"got a {name} at {place}. " in message
     assert "Use a class that labelkin.storage.trusted lists, or keep that model" in message
 
 
@@ -265,9 +263,7 @@ def test_estimators_are_found_wherever_they_are(why_not):
     model = LabelRescorer().fit(Y)
     model.labels_.note = {"others": [None, SVC()]}
     message = why_not(model)
-    assert re.search(
-        r"class sklearn.svm._classes.SVC at model\.[\w.]+\.note\['others'\]\[1\]", message
-    )
+    assert re.search(r"a sklearn.svm._classes.SVC at model\.[\w.]+\.note\['others'\]\[1\]", message)
 
 
 def np_cos(values):
@@ -297,8 +293,8 @@ def test_functions_outside_the_table_are_errors(why_not, function):
         (np, "a builtins.module"),
         (np.random.default_rng(0), "Generator at model.note. Give a whole number as random_state"),
         (np.random.RandomState(np.random.PCG64(0)), "RandomState at model.note. Give"),
-        (Fraction, "ABCMeta .fractions.Fraction. at model.note"),
-        ([0, {"a": {"b": (1, print)}}], r"print\) at model.note\[1\]\['a'\]\['b'\]\[1\]. "),
+        (Fraction, "the ABCMeta Fraction at model.note"),
+        ([0, {"a": {"b": (1, print)}}], r"print at model.note\[1\]\['a'\]\['b'\]\[1\]. "),
         ({Fraction(1): 2}, r"Fraction at model.note.keys\(\) number 0"),
         (np.array(["a", Fraction(1)], dtype=object), r"Fraction at model.note.ravel\(\)\[1\]"),
     ],

@@ -25,16 +25,14 @@ from labelkin import NaiveBayes
 from labelkin.corpora import newsroom
 from labelkin.text import (
     WORD,
-    TermSelection,
-    TermWeights,
     WordCounts,
     remove_markup,
     smart_stop_words,
 )
 from labelkin.text.words import (
     SurfaceForm,
-    read_stop_words,
     snowball_stemmer,
+    stop_word_set,
     surface_forms,
     word_finder,
 )
@@ -239,39 +237,6 @@ def test_the_output_is_sparse_whatever_scikit_learn_is_set_to():
         assert sparse.issparse(WordCounts(min_documents=1).fit_transform(TEXTS))
 
 
-def test_counts_as_a_table_have_the_terms_as_columns():
-    texts = pd.Series(TEXTS, index=list("abcde"))
-    model = WordCounts(min_documents=1).set_output(transform="pandas")
-    expected = WordCounts(min_documents=1).fit_transform(TEXTS)
-    for table in (
-        model.fit_transform(texts),
-        model.transform(texts),
-        clone(model).fit_transform(texts),
-    ):
-        assert list(table.columns) == list(model.get_feature_names_out())
-        assert list(table.index) == list("abcde")
-        assert all(dtype == pd.SparseDtype(np.float64, 0) for dtype in table.dtypes)
-        assert (table.sparse.to_coo() != expected).nnz == 0
-    polars = model.set_output(transform="polars").transform(TEXTS)
-    assert polars.columns == list(model.get_feature_names_out())
-    np.testing.assert_array_equal(polars.to_numpy(), expected.toarray())
-    assert model.set_output() is model
-    assert isinstance(model.transform(TEXTS), pl.DataFrame)
-    assert sparse.issparse(model.set_output(transform="default").transform(TEXTS))
-    with pytest.raises(ValueError, match="'pandas', 'polars' or None, got 'arrow'"):
-        model.set_output(transform="arrow")
-
-
-def test_a_pipeline_hands_tables_on_and_answers_the_same():
-    corpus = newsroom(200)
-    texts, labels = list(corpus.documents[corpus.train]), corpus.Y[corpus.train]
-    steps = WordCounts(min_documents=5), TermSelection(k=40), TermWeights(), NaiveBayes()
-    plain = make_pipeline(*steps).fit(texts, labels)
-    tables = clone(plain).set_output(transform="pandas").fit(texts, labels)
-    assert isinstance(tables[:-1].transform(texts), pd.DataFrame)
-    np.testing.assert_array_equal(tables.predict_proba(texts), plain.predict_proba(texts))
-
-
 def test_clone_pickle_and_parameters():
     model = WordCounts("german", stop_words=["und"], min_documents=1, stem=False)
     assert repr(clone(model)) == repr(model)
@@ -413,23 +378,23 @@ def test_a_pattern_has_one_group_at_most():
 
 
 def test_stop_words_by_name_by_language_and_of_one_s_own():
-    assert read_stop_words("auto", "english") == smart_stop_words()
-    assert read_stop_words("auto", "german") == frozenset()
-    assert read_stop_words("smart", "german") == smart_stop_words()
-    assert read_stop_words(None, "english") == frozenset()
-    assert read_stop_words(["Und", "it’s"], "english") == {"und", "it's"}
-    assert read_stop_words(iter(("a", "b")), "english") == {"a", "b"}
+    assert stop_word_set("auto", "english") == smart_stop_words()
+    assert stop_word_set("auto", "german") == frozenset()
+    assert stop_word_set("smart", "german") == smart_stop_words()
+    assert stop_word_set(None, "english") == frozenset()
+    assert stop_word_set(["Und", "it’s"], "english") == {"und", "it's"}
+    assert stop_word_set(iter(("a", "b")), "english") == {"a", "b"}
 
 
 def test_a_stop_word_alone_is_taken_for_a_mistyped_name():
     with pytest.raises(ValueError, match=r"'auto', 'smart', None or .*got 'the'.*=\['the'\]"):
-        read_stop_words("the", "english")
+        stop_word_set("the", "english")
 
 
 @pytest.mark.parametrize(("wrong", "shown"), [([1, 2], "1 .int"), (5, "5 .int"), ([b"a"], "b'a'")])
 def test_stop_words_must_be_words(wrong, shown):
     with pytest.raises(TypeError, match=rf"stop_words must be .* words, got {shown}"):
-        read_stop_words(wrong, "english")
+        stop_word_set(wrong, "english")
 
 
 @pytest.mark.parametrize("language", Stemmer.algorithms())

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from labelkin.cli import options
 from labelkin.cli.options import option
@@ -17,8 +14,8 @@ from labelkin.cli.printing import (
     print_message,
     print_pairs,
     print_table,
-    progress_bars,
     resumable,
+    watching,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +48,7 @@ def audit(
         ),
     ] = None,
     html: Annotated[Path | None, option("A new page with the issues.")] = None,
-    content: options.Content = "svm",
+    content: options.Content = None,
     labels: options.Labels = "logistic",
     rules: options.RulesFile = None,
     vocab: options.Vocab = None,
@@ -87,95 +84,41 @@ def audit(
     parameters = words.parameters()
     start, target = time.perf_counter(), out or html
     folder = None if target is None else target.with_name(f".{target.name}.audit")
-    with resumable("" if target else None), _one_line(quiet) as report:
-        report(f"reading {corpus}", 0, 0)
+    with resumable("" if target else None), watching(quiet):
         from labelkin.cli.train import read_rules
-        from labelkin.corpora.corpus import labels_of
-        from labelkin.curation.audit.corpus_audit import (
-            AuditDocuments,
-            audit_corpus,
-            check_auditable,
-        )
-        from labelkin.models.builder import (
-            build_content,
-            build_part,
-            build_steps,
-            plan_content,
-        )
-        from labelkin.scikit_learn import seeded
-        from labelkin.text import WordCounts
-        from labelkin.vocabulary import LabelNames
-        from labelkin.vocabulary.matching import corpus_vocabulary
+        from labelkin.curation.audit.corpus_audit import audit_corpus, check_auditable
+        from labelkin.vocabulary.matching import corpus_vocabulary, distinct_names
 
-        def part(found: Any) -> Any:
-            return slice(None) if all_documents else found.train
-
-        loaded = reading.corpus(
-            corpus, quiet, lambda found: check_auditable(labels_of(found).rows(part(found)), corpus)
-        )
-        rows = part(loaded)
-        names = [str(name) for name in loaded.names()]
-        given = labels_of(loaded).rows(rows)
-        label_names = given.names.tolist()
-        documents = AuditDocuments(
-            loaded.documents[rows],
-            given,
-            names if all_documents else [names[i] for i in loaded.train],
-            loaded.features,
-            loaded.terms,
-        )
+        loaded = reading.corpus(corpus, quiet, lambda found: check_auditable(found, all_documents))
+        label_names = loaded.label_names.tolist()
         concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
-        called: dict[str, str] = {}
-        if concepts is not None:
-            in_vocabulary = LabelNames(label_names, concepts)
-            in_vocabulary.check_some(vocab or corpus)
-            called = in_vocabulary.distinct()
-        plan = plan_content(names=(content,), features=loaded.features)
-        counts = WordCounts(**parameters)
+        called = distinct_names(label_names, concepts, vocab or corpus)
         done = audit_corpus(
-            documents,
-            build_steps(plan, counts),
-            seeded(build_content(plan), random_state),
-            labels=build_part("labels", labels),
+            loaded,
+            content or "svm",
+            labels,
+            words=parameters,
             rules=rules and read_rules(label_names, rules, concepts, quiet),
+            label_names=called,
+            all_documents=all_documents,
             top=top,
             most=_MOST,
             resume_folder=folder,
-            report=report,
             n_jobs=n_jobs,
             random_state=random_state,
         )
         if done.n_resumed:
             resumed = f"{done.n_resumed} of {done.n_blocks} parts of the content evidence"
             print_message(f"{resumed} were there; resumed.", quiet)
-        shown = [issue.called(called) for issue in done.issues]
-        _write(done.audit, shown, called, loaded.name, out, html)
+        _write(done.audit, done.issues, called, loaded.name, out, html)
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
     for note in done.audit.notes_:
         print_message(note, quiet)
     print_message(f"audited in {time.perf_counter() - start:.1f} s.", quiet)
-    _print(done.audit, shown, given.shape)
+    _print(done.audit, done.issues, done.shape)
     written = [(name, str(path)) for name, path in (("issues", out), ("page", html)) if path]
     print_pairs([("", ""), *written] if written else [])
-
-
-@contextmanager
-def _one_line(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """Show the current stage and its progress in one line of a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda what, done, total: None
-        return
-    from rich.progress import TimeElapsedColumn
-
-    with progress_bars("{task.description}", TimeElapsedColumn(), shown=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def report(what: str, done: int, total: int) -> None:
-            share = f", part {done + 1} of {total}" if total > 1 else ""
-            bar.update(task, description=f"{what}{share} …")
-
-        yield report
 
 
 def _write(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -55,12 +54,13 @@ def correct(
     corrections = Corrections(changes)
     source = write_corrected_corpus(corpus, out, corrections, **reading.named())
     if not (corrections.added or corrections.removed or corrections.already):
-        shutil.rmtree(out) if out.is_dir() else out.unlink()
+        out.unlink()
         raise ValueError(
             f"At least one change must be made in {corpus}, and {corrections.summary()}. Use the "
             "corpus that was audited, with the --columns and other reading options of the audit."
         )
-    written = f"{corpus} is written as JSON lines." if source is None else reading_line(source)
+    json_lines = f"{corpus} is written as JSON lines; of vectors, ids and labels only."
+    written = json_lines if source is None else reading_line(source)
     print_message(written, quiet)
     print_pairs(
         [

@@ -6,7 +6,6 @@ import html
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from labelkin.research.experiments.plan import Experiment
     from labelkin.research.experiments.run import Progress
 
-_FOLDERS = "labelkin experiment list names the folders of runs."
 _ABOUT = """Experiments: systems compared on a corpus, by a TOML file.
 
 The tables of the paper: `labelkin corpus fetch reuters21578` downloads the corpus, and
@@ -196,14 +194,9 @@ def compare(
     """
     if baseline.resolve() == proposal.resolve():
         raise ValueError(f"Two different runs must be compared, got {baseline} twice.")
-    for folder in (baseline, proposal):
-        if not (folder / "run.json").is_file():
-            seeds = sorted(str(one) for one in folder.parent.glob(f"{escape(folder.name)}@seed*"))
-            hint = f"Name one seed: {', '.join(seeds[:3])}." if seeds else _FOLDERS
-            raise ValueError(f"A run must be a folder with run.json, and {folder} has none. {hint}")
-    from labelkin.research.experiments.comparison import compare_runs, read_run
+    from labelkin.research.experiments.comparison import compare_runs, find_run
 
-    found = compare_runs(read_run(baseline), read_run(proposal), n_draws, random_state)
+    found = compare_runs(find_run(baseline), find_run(proposal), n_draws, random_state)
     if json:
         plain = {key: [vars(one) for one in found[key]] for key in ("tests", "bootstraps")}
         print_json(found | plain)

@@ -18,7 +18,7 @@ from labelkin.cli.printing import (
 )
 
 if TYPE_CHECKING:
-    from labelkin.explain.label_graph import LabelEdge
+    from labelkin.explain.graph import LabelEdge
     from labelkin.storage import ModelFile
     from labelkin.vocabulary import LabelNames
 
@@ -37,9 +37,10 @@ def inspect(
     """
     options.check_model(model)
     header, loaded = load_parts(model)
+    from labelkin.models.description import describe_model
     from labelkin.vocabulary import LabelNames, vocabulary_of
 
-    found = {**_described_file(header), **_described_model(loaded)}
+    found = {**_described_file(header), **describe_model(loaded)}
     edges = _edges(loaded, top)
     names = LabelNames(header.labels, vocabulary_of(loaded))
     options.check_language(names, label_language)
@@ -80,29 +81,6 @@ def _described_file(header: ModelFile) -> dict[str, Any]:
     }
 
 
-def _described_model(model: Any) -> dict[str, Any]:
-    """Return the parts of a model as plain values."""
-    from sklearn.pipeline import Pipeline
-
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    last = steps[-1]
-    found: dict[str, Any] = {"steps": [*map(_one_line, steps[:-1]), type(last).__name__]}
-    words = [len(step.vocabulary_) for step in steps if hasattr(step, "vocabulary_")]
-    if words:
-        found["terms"] = words[0]
-    if hasattr(last, "rescorer_"):
-        found |= {
-            "content": _one_line(last.content_),
-            "label_classifier": _one_line(last.rescorer_.labels_),
-            "variant": last.variant if isinstance(last.variant, str) else _one_line(last.variant),
-            "evidence_weight": float(last.evidence_weight_),
-            "thresholds": _one_line(last.thresholds_),
-            "rules": 0 if last.rules is None else len(last.rules),
-            "cuts": [cut._asdict() for cut in last.thresholds_.table()],
-        }
-    return found
-
-
 def _described_vocabulary(names: LabelNames) -> dict[str, Any]:
     vocabulary = names.vocabulary
     assert vocabulary is not None
@@ -115,13 +93,9 @@ def _described_vocabulary(names: LabelNames) -> dict[str, Any]:
     }
 
 
-def _one_line(part: Any) -> str:
-    return " ".join(repr(part).split())
-
-
 def _edges(model: Any, top: int) -> list[LabelEdge]:
     """Return the strongest edges; none if the label evidence has no weights."""
-    from labelkin.explain.label_graph import label_graph
+    from labelkin.explain.graph import label_graph
 
     try:
         return list(label_graph(model, top, top).edges)

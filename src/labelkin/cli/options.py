@@ -19,7 +19,7 @@ import typer
 from labelkin.cli.printing import counted, listed, print_message
 from labelkin.corpora.tables import find_spellings, placeholders
 from labelkin.files import check_ordinary
-from labelkin.registry import SHORT, Kind, check_name, names
+from labelkin.registry import SHORT, check_name, names
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
@@ -61,23 +61,14 @@ def _one_character(text: str | None) -> str | None:
     return delimiter
 
 
-def _part(kind: Kind, about: str, several: bool = False) -> Any:
-    """Return an option that checks and completes names of parts; ``several``: with commas."""
-
-    def checked(text: str | None) -> str | None:
-        if text is None:
-            return None
-        given = [SHORT.get(name.strip(), name.strip()) for name in text.split(",")]
-        for name in given if several else [text]:
-            check_name(kind, name)
-        return ",".join(dict.fromkeys(given)) if several else text
-
-    def completed(incomplete: str) -> list[str]:
-        before, comma, last = incomplete.rpartition(",")
-        return [before + comma + name for name in names(kind) if name.startswith(last)]
-
-    choices = f"[{'|'.join(names(kind))}]{',...' * several}"
-    return option(about, panel=MODEL, metavar=choices, callback=checked, autocompletion=completed)
+def _content_names(text: str | None) -> str | None:
+    """Return full names of content classifiers, separated by commas."""
+    if text is None:
+        return None
+    given = [SHORT.get(name.strip(), name.strip()) for name in text.split(",")]
+    for name in given:
+        check_name("content", name)
+    return ",".join(dict.fromkeys(given))
 
 
 Quiet = Annotated[bool, option("Print results and errors only.", "--quiet", "-q")]
@@ -142,17 +133,20 @@ Inputs = Annotated[
         metavar="INPUT",
     ),
 ]
-Content = Annotated[str, _part("content", "Content classifier: evidence from the document.")]
-Contents = Annotated[
+Content = Annotated[
     str | None,
-    _part(
-        "content",
+    option(
         "Content classifier: evidence from the document. Several, as svm,nb,knn, are weighted. "
         "[default: svm for words, forest and logistic regression for other numbers]",
-        several=True,
+        panel=MODEL,
+        metavar=f"[{'|'.join(names('content'))}],...",
+        callback=_content_names,
     ),
 ]
-Labels = Annotated[str, _part("labels", "Label classifier: evidence from the other labels.")]
+Labels = Annotated[
+    Literal["logistic", "svm"],
+    option("Label classifier: evidence from the other labels.", panel=MODEL),
+]
 Variant = Annotated[
     Literal["soft", "hard"],
     option("Fill in other labels by probabilities (M2) or by decisions (M1).", panel=MODEL),

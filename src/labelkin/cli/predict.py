@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from labelkin.cli import options
 from labelkin.cli.options import ASSIGNED, option
-from labelkin.cli.printing import counted, print_message, progress_bars, resumable
+from labelkin.cli.printing import counted, print_message, resumable, watching
 
 if TYPE_CHECKING:
-    from labelkin.corpora.document_files import DocumentFiles
-    from labelkin.corpora.documents import Document, Documents
+    from labelkin.corpora.documents import Document, DocumentFiles, Documents
     from labelkin.prediction import Answer
 
 
@@ -90,7 +89,8 @@ def predict(
     source = read_documents(input, input_format, reading)
     rest = _at_least_one(source, "stdin" if input == ["-"] else ", ".join(input))
     from labelkin import prediction
-    from labelkin.prediction.output import LAYOUTS, WITH_TEXTS, table_conventions
+    from labelkin.prediction import output as files
+    from labelkin.scaling.progress import track
 
     fitted = options.open_model(model, trusted, texts=True)
     names = options.check_language(fitted.names, label_language)
@@ -101,19 +101,19 @@ def predict(
     )
     called = None if names.vocabulary is None else shown
     ending = "" if out is None else out.suffix.lower().removeprefix(".")
-    kind = format or (ending if ending in LAYOUTS else "jsonl")
+    kind = format or (ending if ending in files.LAYOUTS else "jsonl")
     given = {name: getattr(reading, name) for name in ("delimiter", "separator", "encoding")}
-    like = table_conventions(source, kind, [*labels, *shown], given, is_file=out is not None)
-    layout = prediction.make_layout(kind, labels, all_scores, called, **like)
+    like = files.table_conventions(source, kind, [*labels, *shown], given, is_file=out is not None)
+    layout = files.make_layout(kind, labels, all_scores, called, **like)
     chosen: dict[str, Any] = {
         **{"--format": kind, "--limit": limit, "--all-scores": all_scores},
         **{"--top": top, "--threshold": threshold, "--at-least": at_least or None},
         **{"--columns": reading.columns, "--delimiter": reading.delimiter},
         **{"--include": include, "--exclude": exclude, "--label-language": label_language},
     }
-    note = prediction.ResumeNote.of(model, chosen)
+    note = files.ResumeNote.of(model, chosen)
     if out_folder is not None and resume:
-        rest = (d for d in rest if not (out_folder / prediction.file_name(d.name)).exists())
+        rest = (d for d in rest if not (out_folder / files.file_name(d.name)).exists())
     target = out_folder or out
     if target is not None and resume:
         note.check(target)
@@ -121,37 +121,38 @@ def predict(
         out.unlink(missing_ok=True)
     with (
         resumable(None if target is None else " with --resume"),
+        watching(quiet),
         options.cluster(dask) as engine,
-        prediction.Output.to_file(out, resume=resume, encoding=layout.encoding)
+        files.Output.to_file(out, resume=resume, encoding=layout.encoding)
         if out
-        else prediction.Output(sys.stdout.buffer, durable=False) as output,
+        else files.Output(sys.stdout.buffer, durable=False) as output,
     ):
-        batches = prediction.answer_batches(
-            fitted,
-            rest,
-            batch=batch,
-            choice=prediction.Choice(top, threshold, at_least, limit),
-            allowed=None if allowed.all() else allowed,
-            engine=engine,
-            texts=kind in WITH_TEXTS,
-        )
         n_answered, is_resumed = 0, out is not None and out.stat().st_size > 0
         if out_folder is not None:
             out_folder.mkdir(exist_ok=True)
-            n_answered = sum(1 for _ in out_folder.glob("*.tsv"))
         if out is not None and is_resumed:
-            n_answered = prediction.skip_answered(out, layout, rest)
+            n_answered = files.skip_answered(out, layout, rest)
             print_message(f"{n_answered:,} documents have answers; resuming.", quiet)
         if target is not None:
             note.write(target)
         if out_folder is None and not is_resumed:
             output.write(layout.header)
+        total = None if quiet else _count_documents(input)
+        batches = prediction.answer_batches(
+            fitted,
+            track(rest, "documents", total and max(total - n_answered, 0)),
+            batch=batch,
+            choice=prediction.Choice(top, threshold, at_least, limit),
+            allowed=None if allowed.all() else allowed,
+            engine=engine,
+            texts=kind in files.WITH_TEXTS,
+        )
         write = (
-            prediction.folder_writer(out_folder, labels, called)
+            files.folder_writer(out_folder, labels, called)
             if out_folder is not None
             else lambda answers: output.write("".join(map(layout.line, answers)))
         )
-        _write(write, batches, quiet, input, n_answered)
+        _write(write, batches, quiet)
     if target is not None:
         note.remove(target)
     print_message(reading_line(source), quiet)
@@ -176,8 +177,7 @@ def read_documents(
     input: list[str], format: Any, reading: options.Reading, **wanted: Any
 ) -> Documents | DocumentFiles:
     """Return the documents of files and folders, or of stdin; ``wanted`` as in Documents."""
-    from labelkin.corpora.document_files import DocumentFiles
-    from labelkin.corpora.documents import Documents
+    from labelkin.corpora.documents import DocumentFiles, Documents
 
     if "-" not in input:
         return DocumentFiles(input, format=format, **wanted, **reading.named())
@@ -246,30 +246,15 @@ def _count_documents(sources: list[str]) -> int | None:
 
 
 def _write(
-    write: Callable[[list[Answer]], None],
-    batches: Iterator[list[Answer]],
-    quiet: bool,
-    sources: list[str],
-    n_answered: int,
+    write: Callable[[list[Answer]], None], batches: Iterator[list[Answer]], quiet: bool
 ) -> None:
-    """Write answers batch by batch; a terminal shows progress and the remaining time."""
-    from rich.progress import TimeElapsedColumn, TimeRemainingColumn
-
+    """Write answers batch by batch, and report their numbers."""
     start, n_documents, n_empty, n_few = time.perf_counter(), 0, 0, 0
-    columns: tuple[Any, ...] = ("{task.completed:,.0f} documents", TimeElapsedColumn())
-    is_shown = not quiet and sys.stderr.isatty()
-    total = _count_documents(sources) if is_shown else None
-    if total is not None:
-        total = max(total - n_answered, 0)
-        columns = (columns[0], "of about {task.total:,.0f},", TimeRemainingColumn(), "left")
-    with progress_bars(*columns, shown=is_shown) as bar:
-        task = bar.add_task("", total=total)
-        for answers in batches:
-            write(answers)
-            n_documents += len(answers)
-            n_empty += sum(not len(answer.given) for answer in answers)
-            n_few += sum(answer.has_few_words for answer in answers)
-            bar.update(task, completed=n_documents)
+    for answers in batches:
+        write(answers)
+        n_documents += len(answers)
+        n_empty += sum(not len(answer.given) for answer in answers)
+        n_few += sum(answer.has_few_words for answer in answers)
     seconds = time.perf_counter() - start
     without = f"{n_empty:,} of them without a label" if n_empty else "each with a label"
     print_message(f"{counted(n_documents, 'document')} in {seconds:.1f} s, {without}.", quiet)

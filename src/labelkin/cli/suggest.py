@@ -14,8 +14,7 @@ from labelkin.cli.options import argument, option
 from labelkin.cli.printing import counted, echo, print_json, print_message, print_table
 
 if TYPE_CHECKING:
-    from labelkin.explain.contributions import Explanation, Posterior
-    from labelkin.explain.terms import TermExplanation
+    from labelkin.explain.contributions import Explanation, Posterior, TermExplanation
     from labelkin.prediction import FittedModel
     from labelkin.vocabulary import LabelNames
 

@@ -24,7 +24,6 @@ from labelkin.registry import names
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
     from labelkin.label_matrix import LabelMatrix
-    from labelkin.models.builder import ContentPlan
     from labelkin.vocabulary import Vocabulary
 
 _STAGES = {"WordCounts": "words", "TermWeights": "weights of words", "StandardScaler": "scales"}
@@ -48,7 +47,7 @@ def train(
             panel=MODEL,
         ),
     ] = None,
-    content: options.Contents = None,
+    content: options.Content = None,
     views: Annotated[
         str | None,
         option(
@@ -126,11 +125,11 @@ def train(
     options.check_model_target(out, replace)
     asked_weight = evidence_weight or ("0.1" if preset == "fast" else "auto")
     weight = options.read_evidence_weight(asked_weight)
-    if at_most is not None and at_least is not None and at_most < at_least:
-        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
+    _check_limits(at_least, at_most)
+    cut = options.read_thresholds(thresholds)
     from labelkin.thresholds import LabelLimits, as_rule
 
-    rule = as_rule(options.read_thresholds(thresholds), "log_odds")
+    rule = as_rule(cut, "log_odds")
     parameters = words.parameters()
     with stage(f"reading {', '.join(corpus)}", quiet):
         loaded = reading.corpus(corpus, quiet)
@@ -139,13 +138,15 @@ def train(
         held_out = f"{counted(len(loaded.test), 'test document')} held out and scored at the end"
         print_message(f"{held_out}; --all also learns from them.", quiet)
 
-    from labelkin.models.builder import build_content, build_part, build_steps
+    from labelkin.models.builder import build_content, build_part, build_steps, plan_for_corpus
     from labelkin.models.classifier import LabelDependenceClassifier
     from labelkin.storage import save
     from labelkin.text import WordCounts
     from labelkin.vocabulary.matching import corpus_vocabulary, current_labels
 
-    plan = _plan(preset, content, views, loaded)
+    plan = plan_for_corpus(
+        loaded, preset, (content or "").split(","), (views or "").replace(" ", "").split(",")
+    )
     documents, found, mark = _documents(loaded, all_documents, saved_work, quiet)
     concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
     label_sets = current_labels(found, concepts)
@@ -204,6 +205,11 @@ def train(
     print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
 
 
+def _check_limits(at_least: int | None, at_most: int | None) -> None:
+    if at_most is not None and at_least is not None and at_most < at_least:
+        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
+
+
 def _note_saved_work(out: Path, saved_work: Path | None) -> None:
     """Print a note about saved work beside the model that was not learned from."""
     beside = out.with_suffix(".saved.sqlite")
@@ -212,25 +218,6 @@ def _note_saved_work(out: Path, saved_work: Path | None) -> None:
             f"Note: the label evidence learns from {beside} when the model is served; "
             "--saved-work also learns its words."
         )
-
-
-def _plan(preset: Any, content: str | None, views: str | None, corpus: Corpus) -> ContentPlan:
-    """Return the content that options name for a corpus."""
-    from scipy import sparse
-
-    from labelkin.models.builder import plan_content
-
-    seen = [view.strip() for view in views.split(",")] if views else []
-    if seen and corpus.features != "text":
-        raise ValueError(f"--views are of texts, and {corpus.name} has {corpus.features}.")
-    if "title" in seen and not any("\n" in text for text in corpus.documents):
-        raise ValueError(
-            f"--views title needs titles, and {corpus.name} has none: the first line of a text of "
-            "several lines is one. Name their column by --columns title=NAME."
-        )
-    names = content.split(",") if content else ()
-    is_sparse = sparse.issparse(corpus.documents)
-    return plan_content(preset, names, seen, corpus.features, is_sparse)
 
 
 def _hint_candidates(n_labels: int, quiet: bool) -> None:

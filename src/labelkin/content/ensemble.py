@@ -49,7 +49,7 @@ from labelkin.estimator import LogOddsClassifier, fit_content, read_any_document
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import log_odds_of
 from labelkin.scikit_learn import read_sample_weight, seeded, takes_sample_weight
-from labelkin.text.views import TextView
+from labelkin.text.terms import TextView
 
 _Floats = NDArray[np.float64]
 

@@ -207,13 +207,11 @@ _FILE_READERS = {
     ".arff": "arff:read_arff",
     ".svm": "vectors:read_libsvm",
     ".libsvm": "vectors:read_libsvm",
-    ".tar": "published.ohsumed:read_ohsumed",
-    ".tgz": "published.ohsumed:read_ohsumed",
 }
 _FOLDER_READERS = {
     "*.sgm": "published.reuters21578:read_reuters21578",
     "lyrl2004_*": "published.rcv1:read_rcv1",
-    "*.arff": "arff:read_mulan",
+    "*.arff": "arff:read_arff",
     "training": "published.ohsumed:read_ohsumed",
     "*/training": "published.ohsumed:read_ohsumed",
 }
@@ -243,8 +241,6 @@ def _folder_reader(folder: Path) -> str | None:
     for sign, reader in _FOLDER_READERS.items():
         if any(folder.glob(sign)):
             return reader
-    if any(map(resolve_name("labelkin.corpora.vectors:is_extreme"), folder.glob("*.txt*"))):
-        return "vectors:read_extreme_folder"
     has_texts = any(any(folder.glob(f"{at}*.txt")) for at in ("", "train/"))
     is_read = has_texts or any(ending_of(file) in ENDINGS for file in folder.glob("**/*"))
     return _TEXTS if is_read else None

@@ -1,10 +1,14 @@
-"""One source of documents: JSON lines, tables, plain lines, folders and Annif's corpora.
+"""Documents of any file of texts: JSON, tables, plain lines, folders and Annif's corpora.
 
-Whoever needs documents, to make a corpus of them, to label or to judge them, reads them by
-:class:`Documents`, one after the other or in blocks, so that a file may be larger than memory.
+:class:`Documents` yields records one by one or in blocks: a file may be larger than memory.
 
 Annif's formats: https://github.com/NatLibFi/Annif/wiki/Corpus-formats. The labels are the URIs
-(without the angle brackets) or, in ``.key`` files, the names that the files hold.
+(without the angle brackets) or, in ``.key`` files, the names.
+
+JSON lines exported by doccano and Prodigy are read as they are. Doccano's ``label`` is a label set.
+Prodigy's choices (``accept``) and ``cats`` are label sets; a question about one label (``label``,
+``answer``) is a known label. Skipped examples (``"answer": "ignore"``) and rejected choices are
+ignored.
 """
 
 from __future__ import annotations
@@ -12,64 +16,70 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, cast, get_args
 
-from labelkin.corpora.annotation_tools import translated
-from labelkin.corpora.lines import decoded_lines, ending_of, in_blocks, json_objects, table_rows
-from labelkin.corpora.tables import (
-    SEPARATOR,
-    Field,
+from labelkin.corpora.lines import (
     ReadingError,
+    decoded_lines,
+    ending_of,
+    in_blocks,
+    json_objects,
+    stem_of,
+    table_rows,
+)
+from labelkin.corpora.tables import (
+    LABEL_SEPARATOR,
+    Field,
     Understood,
+    counts_text,
     find_delimiter,
     find_name,
     find_names,
     find_separator,
     plain_name,
-)
-from labelkin.corpora.values import (
-    RULES,
-    SETS,
-    Split,
-    check_id,
-    check_labels,
-    check_split,
-    check_text,
-    document_files,
-    skipped_files,
+    split_cell,
     split_uris,
-    splitting,
-    subject_files,
-    subjects_in,
 )
 
 Format = Literal["jsonl", "json", "csv", "tsv", "text", "folder", "annif_tsv", "annif_csv"]
+Split = Literal["train", "test"]
 
 FIELDS: tuple[Field, ...] = get_args(Field)
-"""What can be read of a document, and what keys and columns are called by default."""
+"""The fields of a document, and the default names of keys and columns."""
 FORMATS: tuple[Format, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
 }  # fmt: skip
-_OF_LINES = ("", ".txt", ".md", ".text")
 TABLES: tuple[Format, ...] = ("csv", "tsv", "annif_csv")
-#: What formats without keys or columns can hold.
-_HELD: dict[Format, tuple[Field, ...]] = {
+_PLAIN = ("", ".txt", ".md", ".text")
+#: Fields of formats without keys or columns.
+_FIELDS_OF: dict[Format, tuple[Field, ...]] = {
     "text": ("text",), "folder": ("text", "labels", "id"), "annif_tsv": ("text", "labels"),
 }  # fmt: skip
 #: Two of these in the first line make it the header of a table.
 _OF_TABLES: tuple[Field, ...] = ("text", "title", "labels", "id")
-#: Lines, and characters, at the beginning of a table that say how its labels are separated.
+_SETS: tuple[Field, ...] = ("labels", "accepted", "rejected")
+#: Rules of values, by field.
+_RULES: dict[Field, str] = {
+    "text": "the document's text",
+    "title": "the document's title",
+    "id": "text or a whole number",
+    "split": "'train' or 'test'",
+    **dict.fromkeys(_SETS, "a list of texts that are not empty"),
+}
+#: Lines, and characters, at the beginning of a table by which its label separator is detected.
 _HEAD, _HEAD_SIZE = 2000, 1 << 20
 
 
 class _Key(NamedTuple):
-    """A key or column: its name, which field it is of, and which view of it."""
+    """A key or column: its name, its field, and the view of a text."""
 
     name: str
     field: Field
@@ -82,22 +92,22 @@ class Document(NamedTuple):
     Attributes
     ----------
     number : int
-        Its place among the documents of the source, from 1.
+        Its position in the source, from 1.
     place : str
-        Where it stands, for messages: file and line.
+        File and line, for messages.
     texts : mapping of str to str
-        Its texts by view: one called ``"text"``, or one for each column that was asked for; before
-        them ``"title"``, where titles were asked for. Any may be empty.
+        Its texts by view: one called ``"text"``, or one for each requested column; before them
+        ``"title"``, if titles were requested. Any may be empty.
     id : str, int or None
-        Its own name, where it has one.
+        Its id in the source.
     labels : tuple of str or None
-        Its label set, which may be empty; ``None`` where it was not asked for, or is not there.
+        Its label set, which may be empty; ``None`` if it was not requested, or is absent.
     known : mapping or None
-        Its known labels, ``{"accepted": (…), "rejected": (…)}``, where it has any.
+        Its known labels, ``{"accepted": (…), "rejected": (…)}``.
     split : {"train", "test"} or None
-        What it is for, where the source says so.
+        Its part, if the source contains a split.
     display_names : mapping of str to str or None
-        Names of labels that stand beside them, as in Annif's folders.
+        Names of labels beside their URIs, as in Annif's folders.
 
     Examples
     --------
@@ -124,7 +134,7 @@ class Document(NamedTuple):
 
     @property
     def name(self) -> str | int:
-        """Its id, or its number where it has none."""
+        """Its id, or its number if it has none."""
         return self.number if self.id is None else self.id
 
 
@@ -132,9 +142,9 @@ class Document(NamedTuple):
 class Documents:
     r"""The documents of a file, a folder or a stream, read again at every pass.
 
-    Iterating yields one :class:`Document` after the other, in their order; memory holds only those
-    that are being read. What is not named, is found out: what keys and columns are called, what
-    separates them, and the encoding; ``understood`` says it afterwards.
+    Iterating yields one :class:`Document` after the other; memory contains only those that are
+    being read. Names of keys and columns, separators and the encoding are detected unless they are
+    given; ``understood`` reports them afterwards.
 
     Parameters
     ----------
@@ -143,57 +153,54 @@ class Documents:
         ``sys.stdin.buffer``; or any iterable of lines.
     format : str, optional
         - ``"jsonl"``: a JSON object per line, ``{"id": …, "text": …, "labels": […]}``; other keys
-          and blank lines are passed over. Labels are texts, or objects with ``uri`` and ``label``;
-          what is in an object ``metadata`` counts as if it stood outside (Annif's JSON lines).
-          What Prodigy and doccano export is read as it is
-          (:mod:`labelkin.corpora.annotation_tools`).
+          and blank lines are ignored. Labels are texts, or objects with ``uri`` and ``label``; keys
+          in an object ``metadata`` are read too (Annif's JSON lines). Exports of Prodigy and
+          doccano are read as they are.
         - ``"json"``: one such object, or a list of them.
         - ``"csv"``, ``"tsv"``: a table whose header names columns; other columns and blank rows are
-          passed over.
-        - ``"text"``: a document per line, an empty one too.
+          ignored.
+        - ``"text"``: a document per line, also of an empty one.
         - ``"folder"``: a document per ``.txt`` file, in the order of their names, which are the
-          ids; labels stand beside ``a.txt`` in ``a.tsv``, a URI in angle brackets and maybe a name
+          ids. The labels of ``a.txt`` are in ``a.tsv``, a URI in angle brackets and maybe a name
           per line, or in ``a.key``, a name per line (Annif's full texts). A ``.json`` file is one
-          such object.
+          JSON object.
         - ``"annif_tsv"``: text, tab, URIs in angle brackets with blanks between; no header.
         - ``"annif_csv"``: columns ``text``, ``subject_uris`` and maybe ``document_id``.
 
-        ``None``: what :func:`format_of` makes of a path; JSON or plain lines, by the first one, of
-        anything else.
+        Default: that of :func:`format_of` for a path; JSON or plain lines, by the first line, for
+        streams and lines.
     needed : sequence of str, default ("text",)
-        What every document must have, of ``"text"``, ``"title"``, ``"labels"``, ``"id"``,
-        ``"split"``, ``"accepted"`` and ``"rejected"``.
+        Required fields, of ``"text"``, ``"title"``, ``"labels"``, ``"id"``, ``"split"``,
+        ``"accepted"`` and ``"rejected"``.
     optional : sequence of str, default ("id",)
-        What is read where it is there. Anything else is not looked at.
+        Fields that are read if they are there. Others are not read.
     columns : mapping, default {}
-        What keys or columns are called where they have other names: ``{"text": "abstract"}``. A
-        column of a table that is named here must be there. Several columns of texts,
-        ``{"text": ["title", "abstract"]}``, are as many views, called so. ``{"title": "headline"}``
-        asks for titles; a title beside a text is also read if neither is named. What is not named
-        here is looked for by the usual names
-        (``labelkin.corpora.tables.NAMES``). Several columns of labels are joined.
+        Names of keys or columns by field: ``{"text": "abstract"}``. A table must have these
+        columns. Several columns of texts, ``{"text": ["title", "abstract"]}``, are as many views.
+        ``{"title": "headline"}`` requests titles; a title beside a text is also read if neither is
+        given. Several columns of labels are joined. Default: the usual names
+        (``labelkin.corpora.tables.NAMES``).
     preferred : mapping, default {}
-        The same for names that are used if they are there.
+        Names that are used if the source has them.
     separator : str, optional
-        Stands between the labels in a cell of a table. Blanks around labels are cut off. ``None``:
-        ``;``, or ``|`` or a comma, if the first rows say so; of URIs also blanks.
+        Separator of the labels in a cell of a table. Default: ``;``, or ``|`` or a comma, if the
+        first rows show it; of URIs also blanks.
     delimiter : str, optional
-        Stands between the columns of a table; ``None``: what splits the header best, a comma in CSV
-        and a tab in TSV if that is as good.
+        Delimiter of the columns of a table. Default: the one that splits the header best.
     quoted : bool, default True
-        Whether cells may stand in double quotes; ``False`` takes ``"`` for a character like others.
+        Whether cells may stand in double quotes.
     encoding : str, optional
-        Bytes that are not of it are an error that names their line and offset. ``None``: UTF-8, or
-        what a mark says, or Windows-1252 (:func:`labelkin.corpora.lines.decoded_lines`).
+        Other bytes are an error that names line and offset. Default: UTF-8, the encoding of a byte
+        order mark, or Windows-1252 (:func:`labelkin.corpora.lines.decoded_lines`).
     split : {"train", "test"}, optional
-        What all documents are for, where the source does not say it.
+        The part of all documents without one.
     name : str, default ""
-        What messages call the source; by default the name of the file.
+        Name of the source in messages; default: the name of the file.
 
     Attributes
     ----------
     understood : Understood
-        What was found out in the last pass.
+        Everything that was detected in the last pass.
 
     Examples
     --------
@@ -227,7 +234,7 @@ class Documents:
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
             raise ValueError(
-                f"The format of {self._called} must be one of {_listed(FORMATS)}, got "
+                f"The format of {self.called} must be one of {_listed(FORMATS)}, got "
                 f"{self.format!r}."
             )
         unknown = [key for key in self.columns if key not in FIELDS]
@@ -238,21 +245,37 @@ class Documents:
 
     def __iter__(self) -> Iterator[Document]:
         object.__setattr__(self, "understood", Understood())  # of this pass
-        return self._counted(self._read())
-
-    def _counted(self, documents: Iterator[Document]) -> Iterator[Document]:
         counts, wants_ids = self.understood.counts, "id" in self._wanted
-        for document in documents:
+        for document in self._read():
             counts["document"] += 1
             texts = document.texts.values()
             counts["empty text"] += bool(texts) and not any(map(str.strip, texts))
             counts["without id"] += document.id is None and wants_ids
             yield document
 
+    def blocks(self, size: int = 1000) -> Iterator[list[Document]]:
+        """Yield the documents in lists of ``size``, the last one maybe shorter."""
+        return in_blocks(self, size)
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder; ``None`` for streams and lines."""
+        return Path(self.source) if isinstance(self.source, str | os.PathLike) else None
+
+    @property
+    def called(self) -> str:
+        """Name of the source in messages."""
+        return self.name or (self.path.name if self.path else "the stream")
+
+    @property
+    def _wanted(self) -> list[Field]:
+        titles: list[Field] = ["title"] if "title" in {**self.columns, **self.preferred} else []
+        return list(dict.fromkeys((*self.needed, *self.optional, *titles)))
+
     def _read(self) -> Iterator[Document]:
-        path, format = self._path, self.format
+        path, format = self.path, self.format
         if path is not None and (format == "folder" or (format is None and path.is_dir())):
-            self._check_held("folder")
+            self._check_fields("folder")
             return self._folder(path)
         lines = self._lines()
         if format is None:
@@ -261,225 +284,68 @@ class Documents:
             if format == "text" and path is not None:
                 format = "csv" if self.delimiter is not None else check_plain(path)
             lines = chain(first, lines)
-        self._check_held(format)
+        self._check_fields(format)
+        if format in TABLES:
+            return self._table(lines, format)
         if format in ("jsonl", "json"):
-            read = json_objects if format == "jsonl" else _whole_json
-            return self._json_objects(translated(read(lines, self._called)))
-        if format == "annif_tsv":
-            return self._annif_lines(lines)
-        return self._text_lines(lines) if format == "text" else self._table(lines, format)
+            objects = (json_objects if format == "jsonl" else _whole_json)(lines, self.called)
+            return self._json_objects(objects)
+        return self._annif_lines(lines) if format == "annif_tsv" else self._text_lines(lines)
 
-    def blocks(self, size: int = 1000) -> Iterator[list[Document]]:
-        """Yield the documents in lists of ``size``, the last one maybe shorter."""
-        return in_blocks(self, size)
-
-    def settled(self) -> Documents:
-        """Read all documents once, and return them with everything named that was found out."""
-        for _ in self:
-            pass
-        found = self.understood
-        return replace(
-            self,
-            columns={**found.columns, **self.columns},
-            separator=self.separator or found.separator,
-            delimiter=self.delimiter or found.delimiter,
-            encoding=self.encoding or found.encoding,
-        )
-
-    def _check_held(self, format: Format) -> None:
-        without = [wanted for wanted in self.needed if wanted not in _HELD.get(format, FIELDS)]
+    def _check_fields(self, format: Format) -> None:
+        """Raise for fields and options that a format has no place for."""
+        without = [wanted for wanted in self.needed if wanted not in _FIELDS_OF.get(format, FIELDS)]
         if without:
             raise ValueError(
-                f"{self._called} must have {_listed(without)} for each document, and the format "
+                f"{self.called} must have {_listed(without)} for each document, and the format "
                 f"{format!r} has no place for it. Use JSON lines, or a table."
             )
         of_tables = ["separator", "delimiter", *["columns"] * (format in ("text", "annif_tsv"))]
         if format not in TABLES and (useless := [x for x in of_tables if getattr(self, x)]):
             rule = f"{useless[0]} must be of a table (.csv, .tsv) with a header"
-            raise ValueError(f"{rule}, and {self._called} is none ({format}).")
-
-    @property
-    def _path(self) -> Path | None:
-        return Path(self.source) if isinstance(self.source, str | os.PathLike) else None
-
-    @property
-    def _called(self) -> str:
-        return self.name or (self._path.name if self._path else "the stream")
-
-    @property
-    def _wanted(self) -> list[Field]:
-        titles: list[Field] = [x for x in ("title",) if x in {**self.columns, **self.preferred}]
-        return list(dict.fromkeys((*self.needed, *self.optional, *titles)))
+            raise ValueError(f"{rule}, and {self.called} is none ({format}).")
 
     def _lines(self) -> Iterator[str]:
-        if self._path is not None or hasattr(self.source, "read"):
-            source = cast(Any, self.source)
-            return decoded_lines(source, self.encoding, self._called, self._found_encoding)
-        return iter(cast(Iterable[str], self.source))
+        if self.path is None and not hasattr(self.source, "read"):
+            return iter(cast(Iterable[str], self.source))
+        found = partial(setattr, self.understood, "encoding")
+        return decoded_lines(cast(Any, self.source), self.encoding, self.called, found)
 
-    def _found_encoding(self, encoding: str) -> None:
-        self.understood.encoding = encoding
+    # Keys of JSON objects, and columns.
 
-    def _keys(self, there: Sequence[str], names: Mapping[Field, Sequence[str]]) -> list[_Key]:
-        """Return the keys or columns to look at: which field each is of, and which view of it."""
-        keys: list[_Key] = []
-        for wanted in self._wanted:
-            named = self.columns.get(wanted)
-            if named is None and {*_several(self.preferred.get(wanted, ()))} <= {*there}:
-                named = self.preferred.get(wanted)
-            if named is None:
-                found = find_names(wanted, there, names.get(wanted, ()))
-                if wanted == "text" and "title" not in self._wanted:
-                    titles = find_names("title", there)
-                    keys += [_Key(name, "title", "title") for name in titles if found]
-                    found = found or titles
-                named = found[0] if len(found) == 1 else found or names.get(wanted, (wanted,))[0]
-            if isinstance(named, str):
-                keys.append(_Key(named, wanted, wanted))
-            elif wanted in ("title", "id", "split"):
-                raise ValueError(f"columns must name one {wanted}, got {_listed(named)}.")
-            else:
-                keys += [_Key(name, wanted, name) for name in named]
+    def _keys(self, there: Sequence[str], names: Mapping[Field, str]) -> list[_Key]:
+        """Return the keys or columns to read; ``names`` are those of a format."""
+        keys = [key for wanted in self._wanted for key in self._keys_of(wanted, there, names)]
+        used = self.understood.used
         for key in keys:
-            used = self.understood.used.setdefault(key.field, [])
-            used += [] if key.name in used else [x for x in there if x == key.name]
-        self.understood.used = {one: used for one, used in self.understood.used.items() if used}
+            if key.name in there and key.name not in used.get(key.field, ()):
+                used.setdefault(key.field, []).extend(x for x in there if x == key.name)
         read = {key.name for key in keys}
         others = [name for name in (*self.understood.unused, *there) if name and name not in read]
         is_like = {name: any(find_names(one, [name]) for one in FIELDS) for name in others}
         self.understood.unused = sorted(is_like, key=lambda name: not is_like[name])
         return keys
 
-    def _json_objects(self, objects: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Document]:
-        keys_of: dict[tuple[str, ...], list[_Key]] = {}
-        for number, (place, given) in enumerate(objects, start=1):
-            metadata = given.get("metadata")
-            found = {**metadata, **given} if isinstance(metadata, dict) else given
-            there = tuple(found)
-            if there not in keys_of:
-                keys_of[there] = self._keys(there, {})
-            keys = keys_of[there]
-            missing = [key for key in keys if key.field in self.needed and key.name not in found]
-            if missing:
-                rules = " and ".join(f"{key.name!r} must be {RULES[key.field]}" for key in missing)
-                raise ValueError(
-                    f"{place}: {rules}, got no {_listed(key.name for key in missing)} among the "
-                    f"keys of the JSON object, {_listed(given) or '(none)'}."
-                )
-            yield self._document(number, place, found, keys, check_labels)
-
-    def _table(self, lines: Iterator[str], format: str) -> Iterator[Document]:
-        sets = [wanted for wanted in self._wanted if wanted in SETS]
-        head = self._head(lines, all_of=bool(sets) and self.separator is None)
-        usual = "\t" if format == "tsv" else ","
-        delimiter = self.delimiter
-        if delimiter is None:
-            named = [name for one in self.columns.values() for name in _several(one)]
-            first = next((line for line in head if line.strip()), "")
-            if "\r" in first.rstrip("\r\n"):
-                raise ValueError(
-                    f"{self._called}: rows must end in a line feed, got carriage returns alone. "
-                    "Save the table as CSV (UTF-8)."
-                )
-            delimiter = find_delimiter(first, usual, named, self._wanted)
-            self.understood.delimiter = delimiter if delimiter != usual else None
-        read = {"name": self._called, "delimiter": delimiter, "quoted": self.quoted}
-        rows = table_rows(chain(head, lines), **cast(Any, read))
-        header = [name.strip() for name in next(rows, ("", []))[1]]
-        while header and not header[-1]:
-            header.pop()  # a delimiter at the end of the line
-        names = {"labels": ["subject_uris"]} if format == "annif_csv" else {}
-        keys = self._keys(header, cast(Any, names))
-        where = self._positions(header, keys)
-        used = self.understood.used
-        self.understood.columns = {
-            one: several if (several := [*dict.fromkeys(names)])[1:] else names[0]
-            for one, names in used.items()
-            if one not in self.columns
-        }
-        split_labels: Callable[[str, Field, str], dict[str, str]] = split_uris
-        joiner = " "
-        if self.separator or not are_uris(used.get("labels", ())):
-            columns = [j for key in keys if key.field in sets for j in where.get(key.name, ())]
-            joiner = self.separator or self._separator(table_rows(head, **cast(Any, read)), columns)
-            split_labels = splitting(joiner)
-            self.understood.separator = self.separator or self.understood.separator
-        # One cell may be empty: other files count on the number of rows.
-        number = 0
-        for place, row in rows:
-            if len(header) > 1 and not any(map(str.strip, row)):
-                self.understood.counts["blank row"] += 1
-                continue
-            number += 1
-            if len(row) < len(header) or any(row[len(header) :]):
-                raise ValueError(
-                    f"{place}: a row must have the header's {len(header)} cells, got {len(row)}. "
-                    "Is the delimiter right, and the file whole?"
-                )
-            cells = {
-                key.name: (joiner if key.field in SETS else "\n").join(
-                    [row[j] for j in where[key.name] if row[j] or key.field in SETS]
-                )
-                for key in keys
-                if key.name in where
-            }
-            yield self._document(number, place, cells, keys, split_labels)
-
-    def _head(self, lines: Iterator[str], *, all_of: bool) -> list[str]:
-        """Take the first lines of a file; of a stream, which may wait, and of lines, the header."""
-        is_file = self._path.is_file() if self._path else isinstance(self.source, Sequence)
-        head: list[str] = []
-        size = 0
-        for line in islice(lines, _HEAD):
-            head.append(line)
-            size += len(line)
-            if size > _HEAD_SIZE or (line.strip() and not (all_of and is_file)):
-                break
-        return head
-
-    def _separator(self, rows: Iterator[tuple[str, list[str]]], columns: Sequence[int]) -> str:
-        """Return what stands between labels, by the first rows."""
-        cells: list[str] = []
-        try:
-            for _, row in islice(rows, 1, None):
-                cells += [row[j] for j in columns if j < len(row)]
-        except ValueError:
-            pass  # the last row is not whole here, or wrong, which is said when it is read
-        self.understood.separator = find_separator(cells, self._called)
-        return self.understood.separator or SEPARATOR
-
-    def _positions(self, header: Sequence[str], keys: Sequence[_Key]) -> dict[str, list[int]]:
-        """Return the positions of each column that is there; one with labels may be repeated."""
-        if not header:
-            raise ValueError(
-                f"{self._called}: a table must begin with a header, got an empty file."
-            )
-        needed = {key.name for key in keys if key.field in (*self.needed, *self.columns)}
-        missing = sorted(needed - {*header}, key=[key.name for key in keys].index)
-        if missing:
-            fields = dict.fromkeys([key.field for key in keys if key.name in missing], "NAME")
-            cut = [name if len(name) <= 30 else f"{name[:30]}…" for name in header]
-            delimiter = next((sign for sign in ";\t|," if sign in header[0]), None)
-            hint: dict[str, Any] = {"columns": fields}
-            if len(header) == 1 and delimiter is not None:
-                hint = {"delimiter": delimiter}
-            known = "delimiter" in hint or any(find_names(one, header) for one in FIELDS)
-            added = " No header? Add a first row with the names of the columns."
-            raise ReadingError(
-                f"{self._called}: the header must name {_listed(missing)}, got {_listed(cut)}."
-                f"{'' if known else added}",
-                **hint,
-            )
-        repeated = [
-            key.name for key in keys if header.count(key.name) > 1 and key.field in ("id", "split")
-        ]
-        if repeated:
-            raise ValueError(
-                f"{self._called}: a column must be in the header once, got {_listed(repeated)} "
-                "again."
-            )
-        names = {key.name for key in keys}.intersection(header)
-        return {one: [j for j, name in enumerate(header) if name == one] for one in names}
+    def _keys_of(
+        self, wanted: Field, there: Sequence[str], names: Mapping[Field, str]
+    ) -> Iterator[_Key]:
+        """Yield the keys of one field: the given ones, else those with a usual name."""
+        named = self.columns.get(wanted)
+        if named is None and {*_several(self.preferred.get(wanted, ()))} <= {*there}:
+            named = self.preferred.get(wanted)
+        if named is None:
+            found = [names[wanted]] if wanted in names else find_names(wanted, there)
+            if wanted == "text" and "title" not in self._wanted:
+                titles = find_names("title", there)
+                yield from (_Key(name, "title", "title") for name in titles if found)
+                found = found or titles
+            named = found[0] if len(found) == 1 else found or wanted
+        if isinstance(named, str):
+            yield _Key(named, wanted, wanted)
+        elif wanted in ("title", "id", "split"):
+            raise ValueError(f"columns must name one {wanted}, got {_listed(named)}.")
+        else:
+            yield from (_Key(name, wanted, name) for name in named)
 
     def _document(
         self,
@@ -489,8 +355,8 @@ class Documents:
         keys: Sequence[_Key],
         read_labels: Callable[[Any, Field, str], Mapping[str, str]],
     ) -> Document:
-        """Check what a line or a row says of a document."""
-        # Before the texts, also where it is not there: else a first line would be taken for it.
+        """Return the document of a line or a row, checked."""
+        # Before the texts, also if it is absent: else a first line would be taken for it.
         texts: dict[str, str] = {"title": ""} if "title" in self._wanted else {}
         sets: dict[str, tuple[str, ...]] = {}
         names: dict[str, str] = {}
@@ -500,14 +366,14 @@ class Documents:
                 continue
             value = found[key]
             if wanted in ("text", "title"):
-                texts[view] = check_text(value, key, place, wanted)
+                texts[view] = _check_text(value, key, place, wanted)
             elif wanted == "id":
-                ident = check_id(value, place)
+                ident = _check_id(value, place)
                 if ident == "":
                     ident = f"row {number}"
                     self.understood.counts["without id"] += 1
             elif wanted == "split":
-                split = check_split(value, place) or split
+                split = _check_split(value, place) or split
             else:
                 labels = read_labels(value, wanted, place)
                 sets[wanted] = tuple(dict.fromkeys((*sets.get(wanted, ()), *labels)))
@@ -518,70 +384,264 @@ class Documents:
         given = sets.get("labels")
         return Document(number, place, texts, ident, given, known, split, names or None)
 
+    # Formats of texts.
+
+    def _json_objects(self, objects: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Document]:
+        keys_of: dict[tuple[str, ...], list[_Key]] = {}
+        number = 0
+        for place, read in objects:
+            given = _from_prodigy(read) if is_from_prodigy(read) else read
+            if given is None:
+                continue
+            number += 1
+            metadata = given.get("metadata")
+            found = {**metadata, **given} if isinstance(metadata, dict) else given
+            there = tuple(found)
+            if there not in keys_of:
+                keys_of[there] = self._keys(there, {})
+            keys = keys_of[there]
+            missing = [key for key in keys if key.field in self.needed and key.name not in found]
+            if missing:
+                rules = " and ".join(f"{key.name!r} must be {_RULES[key.field]}" for key in missing)
+                raise ValueError(
+                    f"{place}: {rules}, got no {_listed(key.name for key in missing)} among the "
+                    f"keys of the JSON object, {_listed(given) or '(none)'}."
+                )
+            yield self._document(number, place, found, keys, _check_labels)
+
     def _text_lines(self, lines: Iterator[str]) -> Iterator[Document]:
-        called = self._called
+        called = self.called
         for number, line in enumerate(lines, start=1):
             place = f"{called}, line {number}"
             yield Document(number, place, {"text": line.rstrip("\r\n")}, split=self.split)
 
     def _annif_lines(self, lines: Iterator[str]) -> Iterator[Document]:
-        wants_labels = "labels" in self._wanted
-        called, n_documents = self._called, 0
-        for number, line in enumerate(lines, start=1):
+        keys = [_Key(x, x, x) for x in _FIELDS_OF["annif_tsv"] if x in self._wanted]
+        number = 0
+        for line_number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
-            n_documents += 1
-            place = f"{called}, line {number}"
+            number += 1
+            place = f"{self.called}, line {line_number}"
             text, tab, uris = line.rstrip("\r\n").partition("\t")
             if not tab:
                 raise ValueError(
                     f"{place}: a line must be a text, a tab and URIs, got no tab in {text[:60]!r}."
                 )
-            labels = tuple(split_uris(uris, "labels", place)) if wants_labels else None
-            yield Document(n_documents, place, {"text": text}, None, labels, None, self.split)
+            yield self._document(number, place, {"text": text, "labels": uris}, keys, split_uris)
 
     def _folder(self, folder: Path) -> Iterator[Document]:
-        files = document_files(folder)
+        files = _document_files(folder)
         if not files and self.split is None:
             raise ValueError(f"{folder} must have documents, .txt or .json files, and has none.")
-        self.understood.counts.update(skipped_files(folder, (".txt", ".json", ".tsv", ".key")))
+        self.understood.counts.update(_skipped_files(folder, (".txt", ".json", ".tsv", ".key")))
         subjects: Mapping[Path, Path | None] = {}
         if "labels" in self._wanted:
             texts = [file for file in files if file.suffix == ".txt"]
-            subjects = subject_files(folder, texts, needed="labels" in self.needed)
+            subjects = _subject_files(folder, texts, needed="labels" in self.needed)
         number = 0
         for file in files:
             for document in self._documents_in(file, subjects.get(file)):
                 number += 1
                 ident = file.stem if document.id is None else document.id
-                # A document of either part may be called alike: the part is in the id.
+                # Documents of both parts may have the same name: the part is in the id.
                 name = ident if self.split is None else f"{self.split}/{ident}"
                 yield document._replace(number=number, id=name)
 
     def _documents_in(self, file: Path, subjects: Path | None) -> Iterable[Document]:
-        """Return the document of a text and the labels beside it, or what is in a JSON file."""
+        """Return the document of a text and the labels beside it, or those of a JSON file."""
+        inside = replace(self, source=file, format="json", name="")
+        object.__setattr__(inside, "understood", self.understood)
         if file.suffix == ".json":
-            inside = replace(self, source=file, format="json", name="")
-            object.__setattr__(inside, "understood", self.understood)
-            return inside._json_objects(translated(_whole_json(inside._lines(), file.name)))
-        content = "".join(decoded_lines(file, self.encoding, None, self._found_encoding))
-        names = None if subjects is None else subjects_in(subjects, self.encoding)
-        labels = None if names is None else tuple(names)
-        named = {label: name for label, name in (names or {}).items() if name}
-        return [
-            Document(1, file.name, {"text": content}, None, labels, None, self.split, named or None)
+            return inside._json_objects(_whole_json(inside._lines(), file.name))
+        found: dict[str, Any] = {"text": "".join(inside._lines())}
+        if subjects is not None:
+            found["labels"] = subjects
+        keys = [_Key(x, x, x) for x in ("text", "labels")]
+        read = partial(_subjects_in, encoding=self.encoding)
+        return [self._document(1, file.name, found, cast(Any, keys), read)]
+
+    # Tables.
+
+    def _table(self, lines: Iterator[str], format: str) -> Iterator[Document]:
+        sets = [wanted for wanted in self._wanted if wanted in _SETS]
+        head = self._head(lines, all_of=bool(sets) and self.separator is None)
+        delimiter = self.delimiter or self._delimiter(head, "\t" if format == "tsv" else ",")
+        read = partial(table_rows, name=self.called, delimiter=delimiter, quoted=self.quoted)
+        rows = read(chain(head, lines))
+        header = [name.strip() for name in next(rows, ("", []))[1]]
+        while header and not header[-1]:
+            header.pop()  # a delimiter at the end of the line
+        names: dict[Field, str] = {"labels": "subject_uris"} if format == "annif_csv" else {}
+        keys = self._keys(header, names)
+        where = self._positions(header, keys)
+        separator = self.separator
+        if separator is None and not are_uris(self.understood.used.get("labels", ())):
+            columns = [j for key in keys if key.field in sets for j in where.get(key.name, ())]
+            separator = self._separator(read(head), columns) or LABEL_SEPARATOR
+        split_labels = split_uris if separator is None else partial(split_cell, separator)
+        number = 0
+        for place, row in rows:
+            # A single cell may be empty: other files rely on the number of rows.
+            if len(header) > 1 and not any(map(str.strip, row)):
+                self.understood.counts["blank row"] += 1
+                continue
+            number += 1
+            if len(row) < len(header) or any(row[len(header) :]):
+                raise ValueError(
+                    f"{place}: a row must have the header's {len(header)} cells, got {len(row)}. "
+                    "Is the delimiter right, and the file whole?"
+                )
+            cells = {
+                key.name: (separator or " ").join(row[j] for j in where[key.name])
+                if key.field in _SETS
+                else "\n".join(row[j] for j in where[key.name] if row[j])
+                for key in keys
+                if key.name in where
+            }
+            yield self._document(number, place, cells, keys, split_labels)
+
+    def _head(self, lines: Iterator[str], *, all_of: bool) -> list[str]:
+        """Take the first lines of a file; of a stream, which may wait, and of lines, the header."""
+        is_file = self.path.is_file() if self.path else isinstance(self.source, Sequence)
+        head: list[str] = []
+        size = 0
+        for line in islice(lines, _HEAD):
+            head.append(line)
+            size += len(line)
+            if size > _HEAD_SIZE or (line.strip() and not (all_of and is_file)):
+                break
+        return head
+
+    def _delimiter(self, head: Sequence[str], usual: str) -> str:
+        """Detect the delimiter by the header."""
+        first = next((line for line in head if line.strip()), "")
+        if "\r" in first.rstrip("\r\n"):
+            raise ValueError(
+                f"{self.called}: rows must end in a line feed, got carriage returns alone. Save "
+                "the table as CSV (UTF-8)."
+            )
+        named = [name for one in self.columns.values() for name in _several(one)]
+        found = find_delimiter(first, usual, named, self._wanted)
+        self.understood.delimiter = found if found != usual else None
+        return found
+
+    def _separator(
+        self, rows: Iterator[tuple[str, list[str]]], columns: Sequence[int]
+    ) -> str | None:
+        """Detect the label separator by the first rows."""
+        cells: list[str] = []
+        try:
+            for _, row in islice(rows, 1, None):
+                cells += [row[j] for j in columns if j < len(row)]
+        except ValueError:
+            pass  # the last row is cut off here, or wrong, which is reported when it is read
+        self.understood.separator = find_separator(cells, self.called)
+        return self.understood.separator
+
+    def _positions(self, header: Sequence[str], keys: Sequence[_Key]) -> dict[str, list[int]]:
+        """Return the positions of each column that is there; columns may be repeated."""
+        if not header:
+            raise ValueError(f"{self.called}: a table must begin with a header, got an empty file.")
+        needed = [key for key in keys if key.field in (*self.needed, *self.columns)]
+        if missing := [key for key in needed if key.name not in header]:
+            raise self._missing(header, missing)
+        for key in keys:
+            if key.field in ("id", "split") and header.count(key.name) > 1:
+                raise ValueError(
+                    f"{self.called}: a column must be in the header once, got {key.name!r} again."
+                )
+        names = {key.name for key in keys}.intersection(header)
+        return {one: [j for j, name in enumerate(header) if name == one] for one in names}
+
+    def _missing(self, header: Sequence[str], missing: Sequence[_Key]) -> ReadingError:
+        cut = [name if len(name) <= 30 else f"{name[:30]}…" for name in header]
+        hint: dict[str, Any] = {"columns": dict.fromkeys([key.field for key in missing], "NAME")}
+        delimiter = next((sign for sign in ";\t|," if sign in header[0]), None)
+        if len(header) == 1 and delimiter is not None:
+            hint = {"delimiter": delimiter}
+        has_names = "delimiter" in hint or any(find_names(one, header) for one in FIELDS)
+        added = " No header? Add a first row with the names of the columns."
+        names = _listed(dict.fromkeys(key.name for key in missing))
+        return ReadingError(
+            f"{self.called}: the header must name {names}, got {_listed(cut)}."
+            f"{'' if has_names else added}",
+            **hint,
+        )
+
+
+class DocumentFiles:
+    """The documents of several files and folders, one after the other, with numbers from 1.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+        Files; folders of Annif's, or with folders ``train`` and ``test`` inside, which are the
+        split; or folders of tables and JSON lines, in which files called ``train`` and ``test``
+        are.
+    **options
+        Parameters of :class:`Documents`.
+
+    Attributes
+    ----------
+    parts : list of Documents
+        One for every file, or folder of files.
+    """
+
+    def __init__(self, paths: Sequence[str | os.PathLike[str]], **options: Any) -> None:
+        self.parts = [
+            Documents(path, **{**options, "split": split or options.get("split")})
+            for one in paths
+            for path, split in _parts_of(Path(one))
         ]
+        folders = {part.path.parent for part in self.parts if part.path} & {*map(Path, paths)}
+        skipped = (_skipped_files(folder, ENDINGS) for folder in folders)
+        self._skipped: Counter[str] = sum(skipped, Counter())
+
+    def __iter__(self) -> Iterator[Document]:
+        for number, document in enumerate(chain(*self.parts), start=1):
+            yield document if document.number == number else document._replace(number=number)
+
+    @property
+    def understood(self) -> str:
+        """How the files were read; file by file if they differ."""
+        said = {part.called: part.understood.reading() for part in self.parts}
+        text = "; ".join(f"{name}: {one}" for name, one in said.items() if one)
+        if len(set(said.values())) == 1:
+            text = next(iter(said.values()))
+        return ", ".join(filter(None, [text, counts_text(self.counts)]))
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Documents of the last pass, and what was empty or skipped."""
+        return sum((part.understood.counts for part in self.parts), self._skipped)
+
+
+def _parts_of(path: Path) -> list[tuple[Path, Split | None]]:
+    """Return the files or folders to read at a path, and their parts by their names."""
+    if not path.is_dir():
+        return [(path, None)]
+    splits: tuple[Split, ...] = ("train", "test")
+    inside = [(path / split, split) for split in splits if (path / split).is_dir()]
+    files = [file for file in sorted(path.iterdir()) if ending_of(file) in ENDINGS]
+    if inside or _document_files(path) or not files:
+        return [*inside] or [(path, None)]
+    names = {split: [file for file in files if stem_of(file) == split] for split in splits}
+    if sum(map(len, names.values())) == len(files) and all(names.values()):
+        return [(file, split) for split in splits for file in names[split]]
+    return [(file, None) for file in files]
 
 
 def format_of(path: Path) -> Format:
     """Return the format of a file or folder, by its ending and its first line.
 
-    Annif's tables have URIs in angle brackets, or a column ``subject_uris``. What has no ending of
-    another format is plain lines, or a table if the first line is a header with tabs or semicolons.
+    Annif's tables have URIs in angle brackets, or a column ``subject_uris``. A file without the
+    ending of another format is plain lines, or a table if its first line is a header with tabs or
+    semicolons.
     """
     if path.is_dir():
         return "folder"
-    # Whatever the encoding is, the signs looked for are ASCII, and latin-1 takes every byte.
+    # In every encoding the searched signs are ASCII, and latin-1 accepts every byte.
     first = next(decoded_lines(path, "latin-1"), "").replace("\0", "")
     return _format_of_lines(path, re.sub("^(?:ï»¿|ÿþ|þÿ)", "", first))
 
@@ -611,11 +671,54 @@ def _format_of_lines(path: Path | None, first: str) -> Format:
 
 def check_plain(path: Path) -> Format:
     """Raise for a file whose name does not end as that of a plain text."""
-    if (ending := ending_of(path)) not in _OF_LINES:
-        known = ", ".join((*_OF_LINES[1:], *ENDINGS))
+    if (ending := ending_of(path)) not in _PLAIN:
+        known = ", ".join((*_PLAIN[1:], *ENDINGS))
         hint = "Save a table as CSV (UTF-8), and a document as plain text."
         raise ValueError(f"{path.name} must end in {known}, got {ending}. {hint}")
     return "text"
+
+
+def are_uris(columns: Iterable[str]) -> bool:
+    """Return whether columns of labels contain URIs, as Annif's do."""
+    return any(plain_name(name) == "subject_uris" for name in columns)
+
+
+# Values of keys and columns.
+
+
+def _check_text(value: Any, key: str, place: str, wanted: Field) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{place}: {key!r} must be {_RULES[wanted]}, got {value!r:.60}.")
+    return " ".join(value.split()) if wanted == "title" else value
+
+
+def _check_id(value: Any, place: str) -> str | int:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ValueError(f"{place}: id must be {_RULES['id']}, got {value!r}.")
+    return value
+
+
+def _check_split(value: Any, place: str) -> Split | None:
+    """Return a split; ``None`` for an empty value."""
+    plain = value.strip() if isinstance(value, str) else value
+    if plain not in ("train", "test", "", None):
+        raise ValueError(f"{place}: split must be {_RULES['split']}, got {value!r}.")
+    return cast(Split, plain) if plain else None
+
+
+def _check_labels(value: Any, wanted: Field, place: str) -> dict[str, str]:
+    """Return labels, texts or objects with ``uri`` or ``label``, each with its name or none."""
+    labels: dict[str, str] = {}
+    for one in value if isinstance(value, list) else [None]:
+        given = one if isinstance(one, dict) else {"label": one}
+        label, name = given.get("uri") or given.get("label"), given.get("label")
+        if not isinstance(label, str) or not label:
+            raise ValueError(f"{place}: {wanted} must be {_RULES[wanted]}, got {value!r}.")
+        labels[label] = name if isinstance(name, str) and name != label else ""
+    return labels
+
+
+# JSON.
 
 
 def _whole_json(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -637,13 +740,93 @@ def _whole_json(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[str
         yield place, one
 
 
+def is_from_prodigy(found: dict[str, Any]) -> bool:
+    """Return whether an object is one of Prodigy's: answered, or with categories.
+
+    Examples
+    --------
+    >>> is_from_prodigy({"text": "Milk.", "label": "tea", "answer": "reject"})
+    True
+    >>> is_from_prodigy({"text": "Milk.", "labels": ["tea"]})
+    False
+    """
+    if found.get("answer") in ("accept", "reject", "ignore"):
+        return any(key in found for key in ("accept", "label", "cats", "_input_hash"))
+    cats = found.get("cats")
+    return isinstance(cats, dict) and all(isinstance(value, int | float) for value in cats.values())
+
+
+def _from_prodigy(found: dict[str, Any]) -> dict[str, Any] | None:
+    """Return an object with ``labels``, or known labels; ``None`` for one without an answer."""
+    answer, label, cats = found.get("answer", "accept"), found.get("label"), found.get("cats")
+    rest = {key: value for key, value in found.items() if key != "label"}
+    if answer != "ignore" and isinstance(label, str) and "accept" not in found:
+        return rest | {f"{answer}ed": [label]}
+    if answer != "accept":
+        return None
+    if "accept" in found:
+        return rest | {"labels": found["accept"]}
+    if isinstance(cats, dict):
+        return rest | {"labels": [name for name, value in cats.items() if value >= 0.5]}
+    return rest
+
+
+# Folders.
+
+
+def _document_files(folder: Path) -> list[Path]:
+    """Return the files of a folder that are a document each; JSON beside a text is not."""
+    texts = set(folder.glob("*.txt"))
+    objects = {file for file in folder.glob("*.json") if file.with_suffix(".txt") not in texts}
+    return sorted(texts | objects)
+
+
+def _skipped_files(folder: Path, read: Container[str]) -> Counter[str]:
+    """Count the files of a folder that are not read, by ending."""
+    files = (file for file in folder.iterdir() if file.is_file() and file.name[0] != ".")
+    endings = map(ending_of, files)
+    return Counter(ending for ending in endings if ending and ending not in read)
+
+
+def _subject_files(folder: Path, texts: Sequence[Path], *, needed: bool) -> dict[Path, Path | None]:
+    """Return the file of labels beside each text."""
+    found: dict[Path, Path | None] = {}
+    for text in texts:
+        beside = (text.with_suffix(suffix) for suffix in (".tsv", ".key"))
+        found[text] = next((file for file in beside if file.exists()), None)
+    without = [text.name for text, file in found.items() if file is None]
+    if needed and without:
+        raise ValueError(
+            f"{folder.name}: every text must have a .tsv or .key file beside it, got none for "
+            f"{without[0]!r} ({len(without)} of {len(texts)} texts). A document without labels has "
+            "an empty one."
+        )
+    if len({file.suffix for file in found.values() if file is not None}) > 1:
+        raise ValueError(
+            f"{folder.name}: the labels must all be URIs (.tsv) or all be names (.key), got both: "
+            "the same label would count as two."
+        )
+    return found
+
+
+def _subjects_in(
+    file: Path, _wanted: Field, _place: str, *, encoding: str | None
+) -> dict[str, str]:
+    """Return the labels in a file of them, each with the name beside it, or none."""
+    lines = [line.strip() for line in decoded_lines(file, encoding)]
+    if file.suffix == ".key":
+        return {line: "" for line in lines if line}
+    subjects: dict[str, str] = {}
+    for number, line in enumerate(lines, start=1):
+        if line:
+            uri, _, name = line.partition("\t")
+            [label] = split_uris(uri, "labels", f"{file.name}, line {number}")
+            subjects[label] = name.partition("\t")[0].strip() or subjects.get(label, "")
+    return subjects
+
+
 def _several(names: str | Sequence[str]) -> Sequence[str]:
     return [names] if isinstance(names, str) else names
-
-
-def are_uris(columns: Iterable[str]) -> bool:
-    """Return whether columns of labels hold URIs, as Annif's do."""
-    return any(plain_name(name) == "subject_uris" for name in columns)
 
 
 def _listed(names: Iterable[str]) -> str:

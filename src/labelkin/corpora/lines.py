@@ -1,6 +1,6 @@
 """Lines, JSON objects and rows of text files, packed or not, however large.
 
-Errors name the line that is wrong. An encoding that is not named is found in the bytes.
+Errors name the wrong line. The default encoding is detected by the bytes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import lzma
 import os
 import re
+import shlex
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -22,7 +23,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from labelkin.corpora.tables import ReadingError
 from labelkin.files import check_unpacked
 
 Item = TypeVar("Item")
@@ -33,7 +33,7 @@ _START = 1 << 12
 #: Characters of one line. A small file may unpack to a line without end, and so may a pipe.
 LONGEST_LINE = 100_000_000
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
-#: How packed files begin, whatever they are called.
+#: First bytes of packed files.
 _PACKED: dict[str, tuple[re.Pattern[bytes], Callable[[Any], Any]]] = {
     "gzip": (re.compile(rb"\x1f\x8b"), gzip.open),
     "bzip2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.open),
@@ -56,7 +56,7 @@ _NO_TEXTS = {
 
 _SAVE_AS = "Save a table as CSV (UTF-8), and a document as plain text."
 
-#: How files in an encoding begin that is not named; the last two have no mark, but ASCII signs.
+#: First bytes of files by their encoding; the last two have no mark, but ASCII signs.
 _MARKS = {
     "utf-8-sig": re.compile(rb"\xef\xbb\xbf"),
     "utf-32": re.compile(rb"\xff\xfe\0\0|\0\0\xfe\xff"),
@@ -68,6 +68,39 @@ _MARKS = {
 _NOT_WINDOWS = re.compile(rb"[\0-\x08\x0e-\x1a\x81\x8d\x8f\x90\x9d]")
 
 
+class ReadingError(ValueError):
+    """An error in a file whose hint names parameters in Python, and options in a command.
+
+    Parameters
+    ----------
+    message : str
+        The rule and the value received.
+    **parameters
+        Parameters of :func:`labelkin.corpora.load` that may help, with their values.
+
+    Examples
+    --------
+    >>> error = ReadingError("No labels.", columns={"labels": "NAME"})
+    >>> print(error, "/", error.on_command_line())
+    No labels. Pass columns={'labels': 'NAME'}. / No labels. Use --columns labels=NAME.
+    """
+
+    def __init__(self, message: str, **parameters: Any) -> None:
+        self.message, self.parameters = message, parameters
+        listed = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+        super().__init__(f"{message} Pass {listed}.")
+
+    def on_command_line(self) -> str:
+        """Return the message with the options of the command line."""
+        options = [
+            f"--{name} {shlex.quote(one)}"
+            for name, value in self.parameters.items()
+            if name != "quoted"  # not an option
+            for one in ([f"{k}={v}" for k, v in value.items()] if name == "columns" else [value])
+        ]
+        return f"{self.message} Use {' '.join(options)}." if options else self.message
+
+
 def line_of(path: Path | str, number: int) -> str:
     """Return what messages call a line, counted from 1.
 
@@ -77,16 +110,6 @@ def line_of(path: Path | str, number: int) -> str:
     'a.dat, line 7'
     """
     return f"{Path(path).name}, line {number}"
-
-
-def find_file(folder: Path, name: str) -> Path:
-    """Return ``folder/name``, or the same packed as ``.gz``, ``.bz2`` or ``.xz``."""
-    for ending in ("", ".gz", ".bz2", ".xz"):
-        if (folder / f"{name}{ending}").is_file():
-            return folder / f"{name}{ending}"
-    raise FileNotFoundError(
-        f"{folder} must have the file {name} (or {name}.gz, .bz2, .xz), and has none of them."
-    )
 
 
 def stem_of(path: Path) -> str:
@@ -166,7 +189,7 @@ def decoded_lines(
 
 
 class _Decoder:
-    """Decodes block after block; an encoding that is not named is found on the way.
+    """Decode block after block; without a given encoding it is detected on the way.
 
     As long as all is ASCII, UTF-8 and Windows-1252 are the same, so that nothing is read twice.
     """
@@ -291,7 +314,7 @@ def in_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 def _unpacked(
     source: str | os.PathLike[str] | BinaryIO, name: str
 ) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file, once, as what it holds; say how it was packed. A stream stays open."""
+    """Open a file once and unpack it; return also how it was packed. A stream stays open."""
     with (
         Path(source).open("rb")
         if isinstance(source, str | os.PathLike)
@@ -344,7 +367,7 @@ def _too_long(name: str, line: int) -> ValueError:
 def _wrong_bytes(
     name: str, line: int, position: int, encoding: str, error: UnicodeDecodeError
 ) -> ValueError:
-    # What the decoder looked at ends where the block ends, wherever it began.
+    # The input of the decoder ends at the end of the block.
     offset = position - len(error.object) + error.start
     before = error.object[: error.start].decode(encoding, errors="replace")
     number = line + before.count("\n")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import csv
 import re
-import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
+
+from labelkin.corpora.lines import ReadingError
 
 Field = Literal["text", "title", "labels", "id", "split", "accepted", "rejected"]
 
@@ -42,7 +43,7 @@ NAMES: dict[Field, tuple[str, ...]] = {
     "rejected": ("rejected",),
 }
 DELIMITERS = (",", ";", "\t", "|")
-SEPARATOR = ";"
+LABEL_SEPARATOR = ";"
 #: Share of the cells with labels, and their number, from which another sign is worth a question.
 _OFTEN, _SOME = 0.2, 10
 _WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -119,39 +120,6 @@ def counts_text(counts: Counter[str]) -> str:
         some = f"{n_without:,} without id " if n_without < counts["document"] else ""
         said.append(f"{some}numbered by row")
     return ", ".join(said)
-
-
-class ReadingError(ValueError):
-    """An error in a file whose hint names parameters in Python, and options in a command.
-
-    Parameters
-    ----------
-    message : str
-        The rule and the value received.
-    **parameters
-        Parameters of :func:`labelkin.corpora.load` that may help, with their values.
-
-    Examples
-    --------
-    >>> error = ReadingError("No labels.", columns={"labels": "NAME"})
-    >>> print(error, "/", error.on_command_line())
-    No labels. Pass columns={'labels': 'NAME'}. / No labels. Use --columns labels=NAME.
-    """
-
-    def __init__(self, message: str, **parameters: Any) -> None:
-        self.message, self.parameters = message, parameters
-        listed = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
-        super().__init__(f"{message} Pass {listed}.")
-
-    def on_command_line(self) -> str:
-        """Return the message with the options of the command line."""
-        options = [
-            f"--{name} {shlex.quote(one)}"
-            for name, value in self.parameters.items()
-            if name != "quoted"  # not an option
-            for one in ([f"{k}={v}" for k, v in value.items()] if name == "columns" else [value])
-        ]
-        return f"{self.message} Use {' '.join(options)}." if options else self.message
 
 
 def plain_name(name: str) -> str:
@@ -253,7 +221,7 @@ def find_separator(cells: Iterable[str], name: str) -> str | None:
     cells : iterable of str
         Of the first rows.
     name : str
-        What the error calls the file, where it cannot be said.
+        Name of the file in errors.
 
     Examples
     --------
@@ -268,7 +236,7 @@ def find_separator(cells: Iterable[str], name: str) -> str | None:
             f"{name}: labels in a cell must have a sign between them, as tea;milk, got a list, "
             f"{lists[0][:60]!r}. Write JSON lines, or join the labels before the table is written."
         )
-    signs = (SEPARATOR, "|", "\n", ",", " ")
+    signs = (LABEL_SEPARATOR, "|", "\n", ",", " ")
     counts = {sign: sum(sign in cell for cell in filled) for sign in signs}
     best = max(signs[:3], key=counts.__getitem__)
     if not counts[best]:
@@ -310,7 +278,51 @@ def _ask(cells: Sequence[str], sign: str, other: str, name: str) -> None:
     )
 
 
-#: What people write where there is no label.
+_URI = re.compile(r"<([^<>\s]+)>|([^<>\s]+)")
+#: Between URIs in a cell: blanks, or ``;``, ``|`` or a comma before the next URI.
+URI_BREAK = re.compile(r"[;|,]\s*(?=<|\w+:|$)|\s+")
+_JOINED = re.compile(r"<?\w+://\S*\s*[;|,\s]\s*<?\w+://")
+#: A label in angle brackets, or in subfield a of a MARC field, as ``_7$aacq$2reuters``.
+_WRAPPED = re.compile(r"<(\w+:[^<>\s]+)>|[_#\\\d ]{0,2}\$a\s*([^$]+?)\s*(?:\$.*)?")
+
+
+def label_in(part: str) -> str:
+    """Return the label in a part of a cell, without blanks, angle brackets and MARC's signs.
+
+    Examples
+    --------
+    >>> label_in(" tea "), label_in("_7$aacq$2reuters")
+    ('tea', 'acq')
+    """
+    match = _WRAPPED.fullmatch(part := part.strip())
+    return (match[1] or match[2]) if match else part
+
+
+def split_cell(separator: str, cell: str, _wanted: Field, place: str) -> dict[str, str]:
+    """Return the labels in a cell of a table."""
+    labels = {label: "" for part in cell.split(separator) if (label := label_in(part))}
+    if joined := [label for label in labels if _JOINED.match(label)]:
+        rule = f"{place}: a label must be one URI, got {joined[0][:60]!r}."
+        raise ReadingError(rule, separator="SIGN")
+    return labels
+
+
+def split_uris(cell: str, _wanted: Field, place: str) -> dict[str, str]:
+    """Return the URIs in a cell, maybe in angle brackets, with blanks, ``;`` or ``|`` between."""
+    return {_uri(word, place): "" for word in URI_BREAK.split(cell) if word}
+
+
+def _uri(word: str, place: str) -> str:
+    match = _URI.fullmatch(word)
+    if not match:
+        raise ValueError(
+            f"{place}: labels must be URIs in angle brackets with blanks between, got {word!r}. "
+            "Is the file cut off?"
+        )
+    return match[1] or match[2]
+
+
+#: Usual placeholders of an empty label set.
 NO_LABELS = frozenset(["n/a", "na", "none", "null", "nan", "-", "--", "?", "unknown", "k.a."])
 
 

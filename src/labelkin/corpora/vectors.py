@@ -3,7 +3,7 @@
 LIBSVM's multilabel files count terms from 1, in ascending order.
 
 Files of the extreme-classification repository
-(http://manikvarma.org/downloads/XC/XMLRepository.html) count labels and terms from 0, in any order.
+(http://manikvarma.org/downloads/XC/XMLRepository.html) count labels and terms from 0.
 Their first line contains the numbers of documents, features and labels, ``n d p``. A line that
 begins with a blank has no labels.
 
@@ -109,8 +109,10 @@ def read_libsvm(
         [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
         for paths in (train, test)
     ]
-    options = {"n_features": n_features, "multilabel": True}
-    files = [(path, *read_vectors(path, byte_lines(path), **options)) for path in chain(*parts)]
+    files = [
+        (path, *read_vectors(path, byte_lines(path), n_features=n_features, multilabel=True))
+        for path in chain(*parts)
+    ]
     n_train = sum(X.shape[0] for _, X, _ in files[: len(parts[0])])
     if not n_train:
         shown = ", ".join(path.name for path in parts[0])
@@ -187,20 +189,6 @@ def read_extreme(
     )
 
 
-def read_extreme_folder(folder: Path, **options: Any) -> Corpus:
-    """Read the training file and maybe the test file of a folder, by their names."""
-    files = [path for path in sorted(folder.glob("*.txt*")) if is_extreme(path)]
-    train = [path for path in files if re.search("train|trn", path.name.lower())]
-    test = [path for path in files if re.search("test|tst", path.name.lower())]
-    if len(train) != 1 or len(test) > 1:
-        raise ValueError(
-            f"{folder.name} must have one file with train in its name and at most one with test, "
-            f"got {', '.join(path.name for path in files)}. Name them: "
-            "labelkin.corpora.vectors.read_extreme(train, test)."
-        )
-    return read_extreme(train[0], *test, **{"name": folder.name, **options})
-
-
 def is_extreme(path: Path) -> bool:
     """Return whether the first line is one of the extreme-classification repository."""
     return _SIZES.fullmatch(next(decoded_lines(path, "latin-1"), "")) is not None
@@ -209,14 +197,8 @@ def is_extreme(path: Path) -> bool:
 def _read_extreme_file(path: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Return vectors and labels, as many as the first line declares."""
     sizes = _extreme_sizes(path)
-    options = {"zero_based": True, "multilabel": True}
-    try:
-        X, labels = read_vectors(path, _extreme_lines(path, sizes[0]), **options)
-    except ValueError as error:
-        if "sorted" not in str(error):
-            raise
-        lines = ((k, _in_order(line)) for k, line in _extreme_lines(path, sizes[0]))
-        X, labels = read_vectors(path, lines, **options)
+    lines = _extreme_lines(path, sizes[0])
+    X, labels = read_vectors(path, lines, zero_based=True, multilabel=True)
     _check_below(path, X.indptr, X.indices, sizes[1], "features")
     columns = np.array([label for row in labels for label in row])
     indptr = np.cumsum([0, *map(len, labels)])
@@ -264,17 +246,6 @@ def _extreme_lines(path: Path, n_documents: int) -> Iterator[tuple[int, bytes]]:
             f"{line_of(path, number + 1)}: the file must hold the {n_documents} documents of its "
             f"first line, got {number - 1}. Is it cut off?"
         )
-
-
-def _in_order(line: bytes) -> bytes:
-    """Sort the terms of a line."""
-    words = line.split()
-    n_labels = int(b":" not in words[0])
-    try:
-        terms = sorted(words[n_labels:], key=lambda word: int(word.partition(b":")[0]))
-    except ValueError:
-        return line
-    return b" ".join([*words[:n_labels], *terms])
 
 
 def _check_below(path: Path, indptr: Any, found: Any, most: int, what: str) -> None:
@@ -352,12 +323,12 @@ def _score_pairs(line: str, place: str) -> dict[int, float]:
     return row
 
 
-def score_text(scores: sparse.csr_array) -> str:
+def format_scores(scores: sparse.csr_array) -> str:
     """Return candidates as text, the best of each document first, after a line with the shape.
 
     Examples
     --------
-    >>> print(score_text(sparse.csr_array(np.array([[0.25, 0.0, 0.5]]))), end="")
+    >>> print(format_scores(sparse.csr_array(np.array([[0.25, 0.0, 0.5]]))), end="")
     1 3
     2:0.5 0:0.25
     """

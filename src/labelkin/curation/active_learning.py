@@ -243,7 +243,7 @@ def choose_representative(
     value, unit = values[order], normalize(vectors_of(order)) if len(order) else np.zeros((0, 0))
     alone = np.asarray(unit @ (unit.T @ value)).ravel()
     places = np.sort(np.argsort(-alone, kind="stable")[:n_candidates])
-    product = unit[places] @ unit.T  # candidates × represented documents
+    product: Any = unit[places] @ unit.T  # candidates × represented documents
     cosines = np.clip(product.toarray() if sparse.issparse(product) else product, 0.0, 1.0)
     covered = np.zeros(len(order))
     gains, is_left = cosines @ value, np.ones(len(places), dtype=np.bool_)

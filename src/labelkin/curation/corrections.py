@@ -1,4 +1,4 @@
-"""Corrections of given labels: what is decided of them, and what becomes of the decisions."""
+"""Corrections of given labels: decisions of people, and the changes made."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 from labelkin.corpora.lines import decoded_lines, json_objects, table_rows
 from labelkin.files import plain_cell
 
-Answer = Literal["change", "keep", "cannot say"]
-ANSWERS: tuple[Answer, ...] = get_args(Answer)
-"""What a person can say of an issue."""
+_Answer = Literal["change", "keep", "cannot say"]
+ANSWERS: tuple[str, ...] = get_args(_Answer)
+"""The possible decisions on an issue."""
 
 _YES_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _NEEDED = ("document", "label", "given")
@@ -23,33 +23,33 @@ _SPREADSHEETS_DELIMITERS = ",;\t"
 
 
 class Decision(NamedTuple):
-    """What is said of one cell of a corpus that may be wrong.
+    """A decision on one cell of a corpus that may be wrong.
 
     Attributes
     ----------
     document, label : str
         Id of the document, or its number from 1 where it has none; name of the label.
     given : bool
-        What the corpus says: ``True``, the document has the label. The change is the opposite.
+        The label in the corpus: ``True`` if the document has it. The change is the opposite.
     answer : {"change", "keep", "cannot say", ""}
-        What a person has decided; ``""``: nobody has.
+        The decision of a person; ``""``: undecided.
     probability : float, default NaN
-        That the corpus is wrong.
+        Probability that the corpus is wrong.
     fingerprint : str, default ""
-        Of the document's text (:func:`fingerprint_of`), so that a text that has changed since is
-        found out; ``""``: not checked.
+        Fingerprint of the document's text (:func:`fingerprint_of`), by which a changed text is
+        detected; ``""``: not checked.
     """
 
     document: str
     label: str
     given: bool
-    answer: Answer | Literal[""] = ""
+    answer: _Answer | Literal[""] = ""
     probability: float = math.nan
     fingerprint: str = ""
 
 
 def fingerprint_of(text: str) -> str:
-    """Return a few signs that stand for a text.
+    """Return a short hash of a text.
 
     Examples
     --------
@@ -61,11 +61,11 @@ def fingerprint_of(text: str) -> str:
 
 
 def read_decisions(path: Path, encoding: str | None = None) -> list[Decision]:
-    """Read a list of issues: a table as people edit it (CSV, TSV), or JSON lines.
+    """Read a list of issues: an edited table (CSV, TSV), or JSON lines.
 
-    It has ``document``, ``label`` and ``given``, and maybe ``decision``, ``probability`` and
-    ``fingerprint``. A table may have been saved by a spreadsheet, with semicolons or tabs, and in
-    Windows-1252.
+    Columns are ``document``, ``label`` and ``given``, and maybe ``decision``, ``probability`` and
+    ``fingerprint``. Tables saved by a spreadsheet, with semicolons or tabs and in Windows-1252, are
+    read too.
     """
     lines = decoded_lines(path, encoding)
     first = next(lines, "")
@@ -77,14 +77,14 @@ def read_decisions(path: Path, encoding: str | None = None) -> list[Decision]:
 def chosen_changes(
     decisions: Iterable[Decision], at_least: float | None = None
 ) -> dict[tuple[str, str], Decision]:
-    """Return the cells to change: those that a person says so of, and those above a probability.
+    """Return the cells to change: those decided so, and undecided ones above a probability.
 
     Parameters
     ----------
     decisions
         In any order.
     at_least : float, optional
-        Cells that nobody has decided on are changed from this probability on; ``None``: never.
+        Undecided cells are changed from this probability on; default: never.
     """
     answered: dict[tuple[str, str], Decision] = {}
     for one in decisions:
@@ -106,7 +106,7 @@ def chosen_changes(
 
 @dataclass
 class Corrections:
-    """Changes to be made in the documents of one corpus, and what has become of them.
+    """Changes to make in the documents of one corpus, and their counts.
 
     Parameters
     ----------
@@ -118,9 +118,9 @@ class Corrections:
     added, removed : int
         Labels that were added to a document, or removed from one.
     already : int
-        Changes that the corpus has already.
+        Changes that the corpus already has.
     other_text : int
-        Changes of documents whose text is not the one that was looked at; they are not made.
+        Changes left out because the text of the document has changed since the audit.
     """
 
     changes: Iterable[Decision]
@@ -164,11 +164,11 @@ class Corrections:
 
     @property
     def unmet(self) -> list[str]:
-        """The documents that changes are for and that were not there."""
+        """Documents of changes that the corpus does not contain."""
         return [document for document in self._of if document not in self._met]
 
     def summary(self) -> str:
-        """Say what has become of the changes."""
+        """Return the counts in words."""
         parts = [f"{self.added:,} labels added, {self.removed:,} removed"]
         if self.already:
             parts.append(f"{self.already:,} were so already")

@@ -237,7 +237,7 @@ class SavedWork:
         self.path, self.n_replaced = path, 0
         self._lock = Lock()
         self._waiting: deque[tuple[Sequence[_Writable], Future[list[int]]]] = deque()
-        self._lock_file = _take_lock_file(path)
+        self._lock_file: int | None = _take_lock_file(path)
         try:
             with _explained(path):
                 self._database = _open_for_writing(path, most_bytes)

@@ -381,7 +381,7 @@ def paired_bootstrap(
         greater_is_better = direction_of(metric)
     n = _common_length(Y, baseline, proposal)
     draws = _draw(n, n_draws, check_random_state(random_state))
-    score = _score_sums if isinstance(metric, SummedMetric) else _score_weights
+    score: Any = _score_sums if isinstance(metric, SummedMetric) else _score_weights
     difference = _differences(score(metric, Y, (baseline, proposal), draws))
     gain = difference if greater_is_better else -difference
     k, p_value = _count_better(gain)

@@ -1,22 +1,32 @@
-"""Why a label has the posterior it has: exact parts in log-odds that add up to it."""
+"""Explanations: parts of the posterior, and contributions of terms, that add up exactly."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
+from labelkin.content.term_contributions import (
+    ContentContributions,
+    NeighbourVote,
+    TermEvidence,
+    contributions_of,
+    terms_of,
+    with_term_names,
+)
 from labelkin.label_matrix import Cells, best_labels, names_to_columns
 from labelkin.learned.terms import Part
 from labelkin.method.combination import Matrix
 from labelkin.odds import probability_of
 from labelkin.records import html_table, short_repr
 
-#: Probabilities that differ by less are the same in three digits.
+#: Probabilities that differ by less are equal in three digits.
 _ROUNDING = 5e-4
 
 
@@ -50,18 +60,17 @@ class Suggestion(NamedTuple):
 
 @short_repr
 class LabelContribution(NamedTuple):
-    """What one other label adds.
+    """The contribution of one other label.
 
     Attributes
     ----------
     label
         The other label.
     log_odds
-        Its weight × (its value − its prior) where it is predicted; × (its value − its prediction)
-        where it is known. A known label is listed twice: what its prediction says, and what the
-        answer adds to that.
+        Its weight × (its value − its prior) if it is predicted; × (its value − its prediction) if
+        it is known. A known label is listed twice: with its prediction, and with its answer.
     value
-        What it counts as: 1 or 0 where it is known, else as it is filled in.
+        Its value: 1 or 0 if it is known, else as filled in.
     known
         Whether it is known.
     """
@@ -83,16 +92,14 @@ class Explanation:
         As in :class:`Suggestion`: the probability is calibrated with ``calibrate=True``, the
         log-odds are not.
     parts
-        What adds up to ``log_odds``, by name, in order: ``"prior"``, how common the label is;
-        ``"content"``, what the document adds to it; ``"predicted labels"`` and ``"known labels"``,
-        what the other labels add; ``"rules"``, what rules between labels add or subtract. Parts
-        that a model does not have are left out.
+        The summands of ``log_odds``, by name, in order: ``"prior"``, the frequency of the label;
+        ``"content"``, the document; ``"predicted labels"`` and ``"known labels"``, the other
+        labels; ``"rules"``, rules between labels. Parts that a model does not have are left out.
     labels
-        What each other label adds, strongest first; empty where label evidence is not linear.
+        The contributions of other labels, strongest first; empty if label evidence is not linear.
     members
-        What each member of a :class:`~labelkin.ContentEnsemble` adds to the part ``"content"``, by
-        name, and ``"all members"``, what is there whatever they say; they add up to it. Empty where
-        the content is one classifier.
+        The contributions of the members of a :class:`~labelkin.ContentEnsemble` to the part
+        ``"content"``, by name, and ``"all members"``, the rest. Empty for one classifier.
 
     Examples
     --------
@@ -121,20 +128,20 @@ class Explanation:
 
     @property
     def label_evidence(self) -> float:
-        """What the other labels add in all."""
+        """The sum of the contributions of other labels."""
         return self.parts.get("predicted labels", 0.0) + self.parts.get("known labels", 0.0)
 
     @property
     def constant(self) -> float:
-        """What the other labels add when all of them are at their priors.
+        """The contribution of the other labels at their priors.
 
-        All that they add where label evidence is not linear.
+        All label evidence if it is not linear.
         """
         return self.label_evidence - sum(one.log_odds for one in self.labels)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        # Not by asdict, which copies every number: there may be thousands of labels.
+        # asdict would copy every number of thousands of labels.
         plain = {"parts": dict(self.parts), "labels": [one._asdict() for one in self.labels]}
         members = {"members": dict(self.members)} if self.members else {}
         whole = {key: value for key, value in vars(self).items() if key != "members"}
@@ -157,7 +164,7 @@ class Explanation:
         return f"{self.label}: {self.probability:.3f} ({note}{self.log_odds:+.2f})"
 
     def _lines(self) -> Iterator[tuple[str, float]]:
-        """Yield the parts, those that add or take most first; members below their content."""
+        """Yield the parts, largest first; members below their content."""
         label_lines = (
             self._label_lines() if self.labels else [("other labels", self.label_evidence)]
         )
@@ -181,7 +188,7 @@ class Explanation:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The posterior of some documents, computed once: everything else is read from it.
+    """The posterior of some documents, for probabilities, decisions and explanations.
 
     Attributes
     ----------
@@ -192,19 +199,19 @@ class Posterior:
     content
         Content log-odds, same shape.
     known
-        1 and 0 where labels are known, NaN where they are open; ``None``: all open.
+        1 and 0 for known labels, NaN for open ones; ``None``: all open.
     parts
-        What adds up to ``log_odds`` on open cells, in order.
+        The summands of ``log_odds`` in open cells, in order.
     calibrated
-        Log-odds, columns → probabilities; ``None``: they are not calibrated.
+        Log-odds, columns → probabilities; ``None``: not calibrated.
     decide
         Log-odds → decisions; ``None``: above 0.
     candidates
-        Which labels have content evidence, ``(n_documents, n_labels)``; the others are −inf, a
-        "no". ``None``: all.
+        Labels with content evidence, ``(n_documents, n_labels)``; the others are −inf. ``None``:
+        all.
     members
-        What each member of an ensemble adds to the content log-odds, ``(n_documents, n_labels)``
-        each; ``None``: the content is one classifier.
+        Contributions of the members of an ensemble to the content log-odds, ``(n_documents,
+        n_labels)`` each; ``None``: one classifier.
 
     Examples
     --------
@@ -236,13 +243,13 @@ class Posterior:
         return self._probabilities(self.log_odds, slice(None))
 
     def decisions(self) -> NDArray[np.bool_]:
-        """Return which labels are given, ``(n_documents, n_labels)``."""
+        """Return the decisions, ``(n_documents, n_labels)``."""
         return self.log_odds > 0 if self.decide is None else self.decide(self.log_odds)
 
     def suggest(self, top: int = 10) -> list[list[Suggestion]]:
         """Return each document's ``top`` open labels, most probable first."""
-        check_top(top)
-        # What is known, or follows from it by rules, is ±inf and is not suggested.
+        check_n_suggestions(top)
+        # Known labels, and those that follow by rules, are ±inf.
         best = best_labels(self.log_odds, top, np.isfinite(self.log_odds))
         return [
             [
@@ -260,16 +267,16 @@ class Posterior:
     def explain(
         self, top: int = 10, label_names: str | Sequence[Any] | None = None
     ) -> list[list[Explanation]]:
-        """Return, per document, why its ``top`` open labels, or some labels, are where they are.
+        """Return explanations of the ``top`` open labels of each document, or of some labels.
 
         Parameters
         ----------
         top : int, default 10
-            How many labels per document, most probable first …
+            Number of labels per document, most probable first.
         label_names : name or sequence of names, optional
-            … or which; labels that are known or outside the candidate set are left out.
+            Labels to explain instead; known labels and those that are not candidates are left out.
         """
-        check_top(top)
+        check_n_suggestions(top)
         unknown = np.full(self.log_odds.shape, np.nan) if self.known is None else self.known
         is_open = np.isnan(unknown)
         if self.candidates is not None:
@@ -303,7 +310,7 @@ class Posterior:
         )
 
     def _members(self, i: int, j: int) -> dict[str, float]:
-        """Return what each member adds; what is left of the content is all members' together."""
+        """Return the contributions of members; the rest of the content is ``"all members"``."""
         if self.members is None:
             return {}
         added = {name: float(values[i, j]) for name, values in self.members.items()}
@@ -317,7 +324,7 @@ class Posterior:
 
 
 def content_and_members(content: Any, X: Any) -> tuple[Any, dict[str, Matrix] | None]:
-    """Return the log-odds of a content classifier, and what each member of an ensemble adds."""
+    """Return the log-odds of a content classifier, and the contributions of its members."""
     if not hasattr(content, "decompose"):
         return content.log_odds(X), None
     log_odds, parts = content.decompose(X)
@@ -328,7 +335,122 @@ def content_and_members(content: Any, X: Any) -> tuple[Any, dict[str, Matrix] | 
     return log_odds, members
 
 
-def check_top(top: Any) -> None:
-    """Raise for a number of labels that is none."""
+def check_n_suggestions(top: Any) -> None:
+    """Raise unless ``top`` is a number of labels."""
     if not isinstance(top, int | np.integer) or isinstance(top, bool) or top < 1:
         raise ValueError(f"top must be a whole number of at least 1, got {top!r}.")
+
+
+@short_repr
+@dataclass(frozen=True)
+class TermExplanation:
+    """The strongest terms of one label for one document; all parts in log-odds.
+
+    constant + the contributions of the terms + rest + clipped = log_odds.
+
+    Attributes
+    ----------
+    label
+        Its name.
+    log_odds
+        Log-odds of the content alone.
+    terms
+        The strongest terms, by name where it is known, otherwise by column.
+    rest
+        The sum of all other terms.
+    constant, clipped, neighbours
+        As in :class:`ContentContributions`.
+
+    Examples
+    --------
+    >>> from labelkin import LabelDependenceClassifier, NaiveBayes, explain_terms
+    >>> X, Y = [[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]]
+    >>> model = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, Y)
+    >>> [[sea]] = explain_terms(model, [[2, 1]], ["sea"])
+    >>> [(term, round(share, 2)) for term, share, _ in sea.terms]
+    [(0, 3.01), (1, -1.2)]
+    >>> round(sea.log_odds, 2), round(sea.constant, 2)
+    (2.5, 0.69)
+    """
+
+    label: Any
+    log_odds: float
+    terms: tuple[TermEvidence, ...]
+    rest: float
+    constant: float
+    clipped: float = 0.0
+    neighbours: tuple[NeighbourVote, ...] = ()
+
+    @classmethod
+    def of(cls, label: Any, shares: ContentContributions, top: int) -> TermExplanation:
+        """Return the strongest terms of a label, and the sum of the rest."""
+        rest = float(sum(term.log_odds for term in shares.terms[top:]))
+        added = (shares.terms[:top], rest, shares.constant, shares.clipped, shares.neighbours)
+        return cls(label, shares.log_odds, *added)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        plain = asdict(self)
+        plain["terms"] = [term._asdict() for term in self.terms]
+        plain["neighbours"] = [neighbour._asdict() for neighbour in self.neighbours]
+        return plain
+
+
+def explain_terms(
+    model: Any, X: Any, label_names: Sequence[Any], top: int = 10
+) -> list[list[TermExplanation]] | None:
+    """Return the contributions of terms to some labels of some documents.
+
+    Parameters
+    ----------
+    model : pipeline or classifier
+        A fitted pipeline that ends in :class:`~labelkin.LabelDependenceClassifier`, whose first
+        steps name the terms; or the classifier alone, which names them if it was fitted on a
+        DataFrame. Content classifiers are accepted as well.
+    X : documents
+        Documents as the model takes them.
+    label_names : sequence of names
+        Names of labels.
+    top : int, default 10
+        Number of terms.
+
+    Returns
+    -------
+    list of lists, or None
+        For every document an explanation of every label, in their order; ``None`` if the content
+        classifier has no exact shares, such as a forest.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from labelkin import LabelDependenceClassifier, NaiveBayes
+    >>> texts = ["wheat harvest", "corn harvest", "gold price", "wheat and corn", "gold mine"]
+    >>> topics = [["grain"], ["grain"], ["gold"], ["grain"], ["gold"]]
+    >>> model = make_pipeline(CountVectorizer(), LabelDependenceClassifier(NaiveBayes()))
+    >>> [[gold]] = explain_terms(model.fit(texts, topics), ["the gold harvest"], ["gold"])
+    >>> [(term, round(share, 2)) for term, share, _ in gold.terms]
+    [('gold', 1.34), ('harvest', -0.86)]
+    """
+    check_n_suggestions(top)
+    steps, classifier = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
+    if not hasattr(classifier, "log_odds"):
+        raise TypeError(
+            "explain_terms takes a fitted LabelDependenceClassifier, or a pipeline that ends in "
+            f"one, got {type(classifier).__name__}."
+        )
+    check_is_fitted(classifier)
+    content = getattr(classifier, "content_", classifier)
+    columns = names_to_columns(label_names, classifier.label_names_)
+    documents = steps.transform(X) if steps else X
+    shares = contributions_of(content, documents, columns)
+    if shares is None:
+        return None
+    names = terms_of(steps) if steps else getattr(classifier, "feature_names_in_", None)
+    return [
+        [
+            TermExplanation.of(label, with_term_names(cell, names), top)
+            for label, cell in zip(label_names, row, strict=True)
+        ]
+        for row in shares
+    ]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -314,6 +315,19 @@ def check_cells(rule: str, values: NDArray[Any], cells: Any, way_out: str = "") 
         value = "NaN" if np.isnan(values[0]) else repr(float(values[0])).removesuffix(".0")
         where = f"document {cells[0][0]}, label {cells[1][0]} ({len(values)} such cells)"
         raise ValueError(f"{rule}, got {value} at {where}. {way_out}".rstrip())
+
+
+def check_whole_number(name: str, value: Any, least: int = 1) -> None:
+    """Raise for a value that is not a whole number, or too small.
+
+    Examples
+    --------
+    >>> check_whole_number("n_chains", 0)
+    Traceback (most recent call last):
+    ValueError: n_chains must be a whole number of at least 1, got 0.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
 
 
 def check_choice(name: str, value: Any, choices: Any) -> None:

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix import LabelMatrix, read_labels, read_scores
+from labelkin.label_matrix.record import check_choice
 from labelkin.memory import check_memory
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
-from labelkin.registry import part_class
 from labelkin.scikit_learn import LinkedEstimator
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 from labelkin.solvers.neighbourhoods import MOST, fit_neighbourhoods
@@ -161,9 +161,9 @@ class LogisticLabels(LinearLabelEvidence):
 
     def fit_counted(self, label_sets: LabelSets, names: NDArray[Any]) -> Self:
         """Learn from counted label sets; ``names`` are those of the labels."""
-        self.label_names_, self.prior_ = names, label_sets.prior()
         n_labels = label_sets.positive.shape[1]
         most = self._most_neighbours(n_labels)
+        self.label_names_, self.prior_ = names, label_sets.prior()
         if most is not None:
             self.weights_, self.bias_, self.rest_ = fit_neighbourhoods(
                 label_sets.positive,
@@ -332,6 +332,10 @@ class PerLabelEvidence(LabelEvidence):
         return result
 
 
+#: Label classifiers by name.
+_NAMED = {"logistic": LogisticLabels, "svm": SVMLabels}
+
+
 def prior_scale(label_sets: LabelSets) -> NDArray[np.float64]:
     """Return Weka's tau of every label, ``(n_labels,)``; the prior's variance is tau/2.
 
@@ -361,12 +365,13 @@ def mean_other_labels(label_sets: LabelSets) -> NDArray[np.float64]:
 def as_label_classifier(labels: Any) -> Any:
     """Give any classifier the two verbs of label evidence, ``fit(Y)`` and ``log_odds(L)``.
 
-    ``None`` is :class:`LogisticLabels`; a name of the registry stands for its class.
+    ``None`` is :class:`LogisticLabels`; so is ``"logistic"``, and ``"svm"`` is :class:`SVMLabels`.
     """
     if labels is None:
         return LogisticLabels()
     if isinstance(labels, str):
-        return part_class("labels", labels)()
+        check_choice("labels", labels, _NAMED)
+        return _NAMED[labels]()
     if isinstance(labels, type) or not hasattr(labels, "fit"):
         raise TypeError(
             f"labels must be a label classifier such as LogisticLabels(), or a scikit-learn "

@@ -115,12 +115,14 @@ class PaperClassifier(KnownLabelsClassifier):
         content, others = self._parts().values()
         to_content, to_labels = route_fit(self, fit_params, **self._parts()).values()
         weight = to_labels.get("sample_weight")
-        self.content_ = seeded(content, self.random_state)
-        self.content_.fit(X, labels_for(content, labels), **to_content)
-        self.labels_ = clone(others).fit(labels_for(others, labels), **to_labels)
+        to_learn, label_sets = labels_for(content, labels), labels_for(others, labels)
         self.prior_, (positive, known) = labels.prior(weight), labels.counts(weight)
         self.prior_log_odds_ = count_log_odds(positive, known)
-        self.constant_ = constant_labels(positive, known) | (len(known) == 1)
+        constant = constant_labels(positive, known) | (len(known) == 1)
+        self.content_ = seeded(content, self.random_state)
+        self.content_.fit(X, to_learn, **to_content)
+        self.labels_ = clone(others).fit(label_sets, **to_labels)
+        self.constant_ = constant
         return self
 
     def _log_odds(self, X: Any, known: Any = None) -> Matrix:
@@ -130,7 +132,9 @@ class PaperClassifier(KnownLabelsClassifier):
                 "content must return the log-odds of all labels, got candidates of "
                 f"{self.content!r:.60}. Use top=None, or LabelDependenceClassifier."
             )
-        given = read_known(known, len(content), self.label_names_)
+        given = np.full(content.shape, np.nan)
+        if known is not None:
+            given = read_known(known, len(content), self.label_names_)
         labels = np.where(np.isnan(given), VARIANTS[self.variant](content), given)  # step 2a
         label = self.labels_.log_odds(labels)  # step 2b
         posterior = combine(content, label, self.prior_log_odds_)  # step 2c

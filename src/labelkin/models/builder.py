@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
@@ -17,10 +18,11 @@ from labelkin.content.any_classifier import PerLabel, as_content
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.ensemble_spec import content_name
 from labelkin.content.platt_svm import PlattSVM
+from labelkin.corpora import Corpus
 from labelkin.label_matrix.record import check_choice
 from labelkin.registry import Kind, part_class
 from labelkin.text import TermWeights, TextView, WordCounts
-from labelkin.text.views import View
+from labelkin.text.terms import View
 
 Preset = Literal["fast", "default", "strong"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
@@ -89,6 +91,22 @@ def plan_content(
     elif not names and is_words:
         names = _STRONG_WORDS if preset == "strong" and not is_text else ("svm",)
     return ContentPlan(names, views, features, is_sparse)
+
+
+def plan_for_corpus(
+    corpus: Corpus, preset: Preset | None, names: Sequence[str], views: Sequence[str]
+) -> ContentPlan:
+    """Return the content for a corpus; views that it cannot have are an error."""
+    named, seen = (tuple(filter(None, some)) for some in (names, views))
+    if seen and corpus.features != "text":
+        raise ValueError(f"--views are of texts, and {corpus.name} has {corpus.features}.")
+    if "title" in seen and not any("\n" in text for text in corpus.documents):
+        raise ValueError(
+            f"--views title needs titles, and {corpus.name} has none: the first line of a text of "
+            "several lines is one. Name their column by --columns title=NAME."
+        )
+    is_sparse = sparse.issparse(corpus.documents)
+    return plan_content(preset, named, seen, corpus.features, is_sparse)
 
 
 def build_content(plan: ContentPlan, *, top: int | None = None, words: Any = None) -> Any:

@@ -26,36 +26,18 @@ from labelkin.prediction.in_blocks import (
     predict_blocks,
     rescore_blocks,
 )
-from labelkin.prediction.output import (
-    Layout,
-    Output,
-    ResumeNote,
-    document_lines,
-    file_name,
-    folder_writer,
-    make_layout,
-    skip_answered,
-)
 
 __all__ = [
     "Answer",
     "Choice",
     "DocumentContent",
     "FittedModel",
-    "Layout",
-    "Output",
-    "ResumeNote",
     "answer_batches",
-    "document_lines",
     "evaluate_documents",
     "evaluate_limits",
     "evaluate_model_blocks",
-    "file_name",
     "fitted_model",
-    "folder_writer",
     "load_model",
-    "make_layout",
     "predict_blocks",
     "rescore_blocks",
-    "skip_answered",
 ]

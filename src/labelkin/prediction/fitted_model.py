@@ -22,8 +22,12 @@ from labelkin.corpora.documents import Document
 from labelkin.corpora.lines import in_blocks
 from labelkin.estimator import LogOddsClassifier
 from labelkin.evaluation.metrics.inputs import above_zero
-from labelkin.explain.contributions import Posterior, content_and_members
-from labelkin.explain.terms import TermExplanation, explain_terms
+from labelkin.explain.contributions import (
+    Posterior,
+    TermExplanation,
+    content_and_members,
+    explain_terms,
+)
 from labelkin.label_matrix import best_labels, spread_out
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer

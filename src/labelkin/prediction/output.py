@@ -24,8 +24,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from labelkin.corpora.document_files import DocumentFiles
-from labelkin.corpora.documents import TABLES, Document, Documents, format_of
+from labelkin.corpora.documents import TABLES, Document, DocumentFiles, Documents, format_of
 from labelkin.files import annotate_os_errors, csv_text, plain_cell, to_disk, try_lock, write_atomic
 from labelkin.prediction.fitted_model import Answer
 
@@ -461,7 +460,7 @@ def table_conventions(
         Whether answers go to a file, which has an encoding.
     """
     first = source if isinstance(source, Documents) else source.parts[0]
-    path = first._path
+    path = first.path
     format = format_of(path) if first.format is None and path else first.format
     if format not in TABLES or kind not in TABLES:
         return {}

@@ -255,9 +255,15 @@ def fit_logistic_layer(
         )
     if not np.all((penalty > 0) & np.isfinite(penalty)):
         raise ValueError(f"Every label's penalty must be finite and above 0, got {penalty.min()}.")
-    _check_finite(inputs=inputs, offset=offset)
-    middle = np.zeros((n_inputs + 1, n_labels)) if centre is None else np.vstack(centre)
     fixed = np.zeros((1, n_labels)) if offset is None else offset
+    for name, matrix in (("inputs", inputs), ("offset", fixed)):
+        wrong = np.count_nonzero(~np.isfinite(matrix.data if sparse.issparse(matrix) else matrix))
+        if wrong:
+            raise ValueError(
+                f"{name} must be finite, got NaN or infinity in {wrong} cells. "
+                "Clip log-odds that are infinite, fill in what is unknown."
+            )
+    middle = np.zeros((n_inputs + 1, n_labels)) if centre is None else np.vstack(centre)
 
     def block(labels: _Columns) -> Block:
         known = 1.0 if unknown is None else 1 - columns_of(unknown, labels)
@@ -280,17 +286,6 @@ def fit_logistic_layer(
     for labels, (found, steps) in zip(parts, solved, strict=True):
         weights[:, labels], sweeps[labels] = found, steps
     return Solved(weights[:-1], weights[-1], sweeps)
-
-
-def _check_finite(**matrices: Any) -> None:
-    for name, matrix in matrices.items():
-        values = 0.0 if matrix is None else matrix.data if sparse.issparse(matrix) else matrix
-        wrong = np.count_nonzero(~np.isfinite(values))
-        if wrong:
-            raise ValueError(
-                f"{name} must be finite, got NaN or infinity in {wrong} cells. "
-                "Clip log-odds that are infinite, fill in what is unknown."
-            )
 
 
 class Inputs(NamedTuple):
@@ -411,7 +406,19 @@ def _conjugate_gradients(inputs: Inputs, search: _Search) -> Any:
     """Step until every label's residual is small; drop those that are done, half at a time."""
     found, labels = np.zeros_like(search.S), np.arange(len(search.rz))
     for _ in range(GRADIENT_STEPS):
-        search = _gradient_step(inputs, search)
+        S, R, V, rz = search[:4]
+        AV = inputs.A32 @ V
+        AV *= search.D
+        HV = inputs.At32 @ AV
+        HV += search.penalty * V
+        without_own(HV, search.own)
+        step = rz / np.maximum(np.einsum(_DOTS, V, HV), _TINY)
+        S += step * V
+        R -= step * HV
+        Z = R * search.inverse
+        search = search._replace(rz=np.einsum(_DOTS, R, Z))
+        V *= search.rz / np.maximum(rz, _TINY)
+        V += Z
         is_open = search.rz > search.enough
         if np.count_nonzero(is_open) > len(labels) / 2:
             continue
@@ -421,23 +428,6 @@ def _conjugate_gradients(inputs: Inputs, search: _Search) -> Any:
             break
     found[:, labels] = search.S
     return found
-
-
-def _gradient_step(inputs: Inputs, search: _Search) -> _Search:
-    S, R, V, rz = search[:4]
-    AV = inputs.A32 @ V
-    AV *= search.D
-    HV = inputs.At32 @ AV
-    HV += search.penalty * V
-    without_own(HV, search.own)
-    step = rz / np.maximum(np.einsum(_DOTS, V, HV), _TINY)
-    S += step * V
-    R -= step * HV
-    Z = R * search.inverse
-    new = np.einsum(_DOTS, R, Z)
-    V *= new / np.maximum(rz, _TINY)
-    V += Z
-    return search._replace(rz=new)
 
 
 def _line_search(block: Block, point: _Point, S: _Array, AS: _Array, promised: _Array) -> _Point:

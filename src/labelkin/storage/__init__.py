@@ -1,6 +1,6 @@
 """Model files that execute no code when they are loaded.
 
-A model file holds arrays, and JSON that says how they are put together; there is no pickle in it.
+A model file contains arrays, and JSON that states how they belong together; it has no pickle.
 Classes and functions have names of their own there ("NaiveBayes"), and only those of one table
 are looked up. :func:`save` raises for what it could not restore, :func:`load` for whatever is
 damaged or not ours.

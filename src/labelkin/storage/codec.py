@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from labelkin.storage import trusted
 from labelkin.storage.encoders import (
     FORMS,
-    PARTS,
+    PART_TAGS,
     is_json,
     is_key,
     read_list,
@@ -49,10 +48,11 @@ _RESCORER = (
     "or keep that model as it is, and save a LabelRescorer fitted to the labels, which improves "
     "its scores"
 )
+_CLASSES = f"Use a class that labelkin.storage.trusted lists, {_RESCORER}."
 
 
 def encode_model(model: Any) -> tuple[dict[str, Any], list[NDArray[Any]], list[str]]:
-    """Turn a model into plain values; what cannot be is an error that says where it is.
+    """Turn a model into plain values; other values are an error that names their place.
 
     Returns
     -------
@@ -113,11 +113,11 @@ class Encoder:
         self.class_names: set[str] = set()
         # By identity, with the thing itself: as long as it lives its id is not given to another.
         self._written: dict[int, tuple[Any, Any]] = {}
-        # What is being written, from the model down, each with the step to what is in it.
+        # The containers being written, from the model down, each with the step to its item.
         self._inside: list[tuple[Any, str, Any]] = []
 
     def encode(self, value: Any) -> Any:
-        """Return a value as JSON, its arrays and parts set aside."""
+        """Return a value as JSON; its arrays and parts are collected."""
         if is_json(value):
             return value
         if type(value) is list:
@@ -126,10 +126,10 @@ class Encoder:
             return self._written[id(value)][1]
         tag = tag_of(value)
         written: Any = {tag: FORMS[tag].write(self, value)}
-        if tag in PARTS:
+        if tag in PART_TAGS:
             self.parts.append(written)
             written = {"part": len(self.parts) - 1}
-        if tag in PARTS or tag == "array":
+        if tag in PART_TAGS or tag == "array":
             self._written[id(value)] = (value, written)
         return written
 
@@ -139,8 +139,8 @@ class Encoder:
         """Return what is in a container as JSON; ``step`` is the way from it to each item."""
         kind = type(container).__name__
         if any(container is outer for outer, *_ in self._inside):
-            what, way_out = f"a {kind} that contains itself", "Remove the reference back."
-            raise self.error(ValueError, "A model file holds no cycles", what, way_out)
+            what, hint = f"a {kind} that contains itself", "Remove the reference back."
+            raise self.error(ValueError, "A model file holds no cycles", what, hint)
         if len(self._inside) > _DEEPEST:
             rule = f"A model file nests at most {_DEEPEST} levels"
             raise self.error(ValueError, rule, f"a {kind} that lies deeper", "Make it flatter.")
@@ -152,34 +152,24 @@ class Encoder:
         self._inside.pop()
         return written
 
-    def error(self, kind: type[Exception], rule: str, what: str, way_out: str) -> Exception:
-        """Say what cannot be stored, where in the model it is, and the way out."""
+    def error(self, kind: type[Exception], rule: str, what: str, hint: str) -> Exception:
+        """Return the error for a value, with its place in the model and a hint."""
         place = "model" + "".join(step.format(key) for _, step, key in self._inside)
-        return kind(f"{rule}, got {what} at {place}. {way_out}")
+        return kind(f"{rule}, got {what} at {place}. {hint}")
 
     def unknown(self, value: Any) -> Exception:
-        """Say that a thing is of no kind that model files hold."""
+        """Return the error for a value that no model file contains."""
         kind = type(value)
-        what = f"a {kind.__module__}.{kind.__qualname__}"
+        what, hint = f"a {kind.__module__}.{kind.__qualname__}", _CLASSES
         if isinstance(value, np.random.RandomState | np.random.Generator | np.random.BitGenerator):
-            way_out = "Give a whole number as random_state."
+            hint = "Give a whole number as random_state."
         elif hasattr(kind, "why_not_saved"):
-            way_out = kind.why_not_saved
-        elif hasattr(value, "fit") and not isinstance(value, type):
-            what = f"an estimator of the class {what.removeprefix('a ')}"
-            way_out = f"Use a class that labelkin.storage.trusted lists, {_RESCORER}."
-        elif callable(value):
-            named = [getattr(value, name, "?") for name in ("__module__", "__qualname__")]
-            what = f"a {kind.__name__} ({'.'.join(map(str, named))})"
-            functions = [n for n in trusted.PLACES if "." in n and n.rpartition(".")[2].islower()]
-            way_out = (
-                "Use options that are named by texts, such as analyzer='word' and a token_pattern, "
-                f"one of {', '.join(functions)}, {_RESCORER}."
-            )
-        else:
-            way_out = f"Train without it, {_RESCORER}."
+            hint = kind.why_not_saved
+        elif callable(value) and not hasattr(value, "fit"):
+            what = f"the {kind.__name__} {getattr(value, '__qualname__', '?')}"
+            hint = f"Use options named by texts, such as analyzer='word', {_RESCORER}."
         rule = "A model file holds arrays, plain values and objects of known classes, no code"
-        return self.error(TypeError, rule, what, way_out)
+        return self.error(TypeError, rule, what, hint)
 
     def check_keys(self, keys: Iterable[Any]) -> None:
         """Raise for keys of a mapping, or elements of a set, that cannot be read again."""
@@ -187,14 +177,14 @@ class Encoder:
             if not is_key(key):
                 rule = "Keys in a model file are plain values"
                 what = f"a {type(key).__name__} as a key"
-                raise self.error(TypeError, rule, what, f"Train without it, {_RESCORER}.")
+                raise self.error(TypeError, rule, what, _CLASSES)
 
     def check_dtype(self, dtype: np.dtype[Any]) -> None:
         """Raise for arrays and scalars whose bytes mean nothing elsewhere."""
         if not is_storable(dtype):
             rule = "Arrays in a model file hold numbers, booleans or text"
-            way_out = "Convert it, for instance dates to text."
-            raise self.error(TypeError, rule, f"one of dtype {dtype}", way_out)
+            hint = "Convert it, for instance dates to text."
+            raise self.error(TypeError, rule, f"one of dtype {dtype}", hint)
 
 
 class Decoder:
@@ -224,7 +214,7 @@ class Decoder:
     def add(self, part: Any) -> None:
         """Build the next part; it can only refer to those before it."""
         tag, content = _tagged(part)
-        if tag not in PARTS:
+        if tag not in PART_TAGS:
             raise ValueError(f"a part is a {tag[:80]!r}")
         self._deepest, self._ways = 0, 1
         self.parts.append(FORMS[tag].read(self, content))
@@ -254,7 +244,7 @@ class Decoder:
                     f"others in more than {self.most_ways} ways"
                 )
             return part
-        if tag not in FORMS or tag in PARTS:
+        if tag not in FORMS or tag in PART_TAGS:
             raise ValueError(f"a value is a {tag[:80]!r}")
         return FORMS[tag].read(self, content)
 

@@ -1,7 +1,7 @@
-"""How every kind of value that a model file holds is written as JSON, and read again.
+"""Encoders of every kind of value in a model file: value → JSON → value.
 
-``FORMS`` has them all, by the tags under which they stand in a file. What is read is looked at
-before it is used; whatever does not fit is a ``ValueError`` that says what it is.
+``FORMS`` has them by their tags in a file. Values are checked before they are used; a value that
+does not fit is a ``ValueError`` that names it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Form(NamedTuple):
     Attributes
     ----------
     types
-        The types, exactly; what is of none of them is a NumPy scalar or an object.
+        The types, exactly; values of other types are NumPy scalars or objects.
     write
         Value → JSON.
     read
@@ -78,7 +78,7 @@ def _form(types: Iterable[type], write: Callable[[Any], Any], read: Callable[[An
 
 
 def is_key(value: Any) -> bool:
-    """Return whether a value may be a key: what is hashed in a time that its size bounds.
+    """Return whether a value may be a key: its size bounds the time of hashing it.
 
     Objects are not, even where they have a hash: they may share parts, each of which would be
     hashed as often as there are ways to it.
@@ -104,7 +104,7 @@ def _read_dict(decoder: Decoder, written: Any) -> dict[Any, Any]:
 
 
 def _write_set(encoder: Encoder, value: Iterable[Any]) -> Any:
-    """Write a set in an order of ours: its own differs from run to run."""
+    """Write a set in sorted order: the order of a set differs from run to run."""
     written = encoder.items(value, enumerate(value), " element {}")
     encoder.check_keys(value)
     return sorted(written, key=json.dumps)
@@ -186,15 +186,15 @@ def _write_object(encoder: Encoder, value: Any) -> Any:
     try:
         trusted.check_state(name, attributes)
     except ValueError as error:
-        rule, way_out = "A model file must be safe to load", "Change that and train again."
-        raise encoder.error(ValueError, rule, str(error), way_out) from None
+        rule, hint = "A model file must be safe to load", "Change that and train again."
+        raise encoder.error(ValueError, rule, str(error), hint) from None
     encoder.class_names.add(name)
     written = encoder.items(value, attributes.items(), ".{}")
     return [name, dict(zip(attributes, written, strict=True))]
 
 
 def _attributes(value: Any, not_stored: dict[str, Any]) -> dict[str, Any]:
-    """Return what an object consists of, without what it can make anew."""
+    """Return the attributes of an object, without those that it computes again."""
     kind = type(value)
     return {name: getattr(value, name) for name in fields_of(kind)} | {
         name: attribute
@@ -212,7 +212,7 @@ def _read_object(decoder: Decoder, written: Any) -> Any:
     _check_attributes(name, kind, state)
     trusted.check_state(name, state)
     decoder.class_names.add(name)
-    if state.get("n_jobs") is not None:  # of another machine, or of whoever made the file
+    if state.get("n_jobs") is not None:  # of another machine
         state["n_jobs"] = min(state["n_jobs"], os.cpu_count() or 1)
     if issubclass(kind, tuple):
         return kind(**state)
@@ -227,7 +227,7 @@ def _read_object(decoder: Decoder, written: Any) -> Any:
 
 
 def _check_attributes(name: str, kind: Any, state: dict[str, Any]) -> None:
-    """Raise for attributes that are none, and for objects of ours that lack some."""
+    """Raise for impossible attributes, and for objects of labelkin that lack some."""
     strange = [
         key
         for key in state
@@ -329,7 +329,7 @@ FORMS: dict[str, Form] = {
     "sparse": _form(_SPARSE.values(), _write_sparse, _read_sparse),
     "object": Form((), _write_object, _read_object),
 }
-PARTS = ("object", "objects", "sparse")
+PART_TAGS = ("object", "objects", "sparse")
 _TAGS: dict[type, str] = {kind: tag for tag, form in FORMS.items() for kind in form.types}
 
 
@@ -356,7 +356,7 @@ def fields_of(kind: Any) -> tuple[str, ...]:
 
 
 def read_list(written: Any, length: int | None = None) -> list[Any]:
-    """Return what must be a list, of so many things where their number is given."""
+    """Return a value that must be a list, of ``length`` items if given."""
     if not isinstance(written, list) or (length is not None and len(written) != length):
         came = shown(written)
         if isinstance(written, list):

@@ -1,4 +1,4 @@
-r"""Save a fitted model to one file, load it, or look at what a file says of itself.
+r"""Save a fitted model to one file, load it, or read its header.
 
 =========  =========================================================================================
 bytes      what
@@ -65,7 +65,7 @@ _LOOKALIKES = (
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What a model file says of itself.
+    """The header of a model file.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     """Return the model of a file; its answers are those of the saved one to the last bit.
 
     No code comes from the file, and nothing in it is looked at before its checksum is right. A file
-    that is damaged, not ours or made to mislead is a ``ValueError`` that says why.
+    that is damaged, foreign or forged is a ``ValueError`` that gives the reason.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
         What :func:`save` has written.
     trusted : names, default ()
         Parts that compiled code of other projects reads: ``"omikuji"``, the files of a
-        ``labelkin_omikuji.OmikujiContent``. A file with such a part that is not named here is an
+        model of ``labelkin-omikuji``. A file with such a part that is not named here is an
         error.
 
     Returns
@@ -228,7 +228,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
 
 
 def read_header(path: str | os.PathLike[str]) -> ModelFile:
-    """Return what a file says of itself; its checksum is verified, its model is not built.
+    """Return the header of a file; its checksum is verified, its model is not built.
 
     Parameters
     ----------
@@ -498,7 +498,7 @@ def read_shape(shape: Any) -> tuple[int, ...]:
 
 
 def shown(value: Any) -> str:
-    """Return what a message says of a value from a file.
+    """Return a value from a file for a message.
 
     Parts may be shared, so that what is small in the file can be endless as text.
     """

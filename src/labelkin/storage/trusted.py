@@ -1,4 +1,4 @@
-"""What a model file may name, and what must hold before compiled code is let loose on its arrays.
+"""Names that a model file may use, and checks of its arrays before compiled code reads them.
 
 A file names classes and functions by names of its own, never by the modules they are in: when a
 module moves, its line in :data:`PLACES` changes and every file stays readable. What is not in the
@@ -113,7 +113,7 @@ PLACES: dict[str, str] = {
     "sklearn.SGDOptimizer": "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
 }
 
-#: What is read only when it is asked for by name, ``load(path, trusted=["omikuji"])``: the class in
+#: Parts that are read only on request, ``load(path, trusted=["omikuji"])``: the class in
 #: the file, and why.
 ON_REQUEST: dict[str, tuple[str, str]] = {
     "omikuji": ("OmikujiForest", "a folder for the compiled code of Omikuji to read"),
@@ -158,7 +158,7 @@ def name_of(thing: Any) -> str | None:
 
 
 def named(what: Literal["class", "function", "type"], name: Any) -> Any:
-    """Return what a file names; what it may not name, or is of another kind, is an error."""
+    """Return the class, function or type of a name; other names are an error."""
     found: Any = None
     if isinstance(name, str):
         place = PLACES.get(name)
@@ -169,7 +169,7 @@ def named(what: Literal["class", "function", "type"], name: Any) -> Any:
 
 
 def _look_up(place: str) -> Any:
-    """Return what is at a place of our table; what this installation lacks is ``None``."""
+    """Return the object at a place of the table; ``None`` if it is not installed."""
     module, _, attribute = place.rpartition(".")
     try:
         return getattr(import_module(module), attribute, None)
@@ -178,7 +178,7 @@ def _look_up(place: str) -> Any:
 
 
 def check_trusted(names: Iterable[str], class_names: Iterable[str], path: Any) -> None:
-    """Raise where a file holds what is read on request only, and nobody has asked for it."""
+    """Raise for a file with a part that is read on request only, if it was not requested."""
     asked = [names] if isinstance(names, str) else list(names)
     strange = [name for name in asked if name not in ON_REQUEST]
     if strange:
@@ -276,7 +276,7 @@ def _check_input(state: dict[str, Any]) -> None:
 
 
 def _check_bound_rules(state: dict[str, Any]) -> None:
-    """Raise for columns that are no labels, and for implications that go round."""
+    """Raise for columns outside the labels, and for circular implications."""
     sorter: TopologicalSorter[int] = TopologicalSorter()
     try:
         n_labels, pairs, groups = len(state["names"]), state["implies"], state["groups"]

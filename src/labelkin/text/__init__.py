@@ -14,8 +14,14 @@ Words without mark-up and stop words, as stems, counted (:class:`WordCounts`); w
 ['corn', 'ship']
 """
 
-from labelkin.text.terms import TermSelection, TermWeights, term_scores
-from labelkin.text.views import TextView, TitledText, titled_texts
+from labelkin.text.terms import (
+    TermSelection,
+    TermWeights,
+    TextView,
+    TitledText,
+    term_scores,
+    titled_texts,
+)
 from labelkin.text.words import (
     WORD,
     SurfaceForm,

@@ -1,21 +1,26 @@
-"""Which terms say most about the labels, and how much each weighs in a document."""
+"""Selection and weights of terms, and vectors of views of documents.
+
+Classifiers of several views of one text, combined, are better than one of all its words:
+``content=[("title", TextView("title"), PlattSVM()), ("text", TextView("text"), PlattSVM())]``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import OneToOneFeatureMixin
+from sklearn.base import OneToOneFeatureMixin, clone
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.label_matrix.record import check_choice
+from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.scikit_learn import LinkedEstimator, read_numbers, sound_sparse, unit_length
-from labelkin.text.words import TermOutput, check_whole_number
+from labelkin.text.words import SparseTransformer, WordCounts
 
 Criterion = Literal["information_gain", "chi2"]
 Combine = Literal["sum", "max", "weighted"]
@@ -26,7 +31,7 @@ Values = NDArray[np.float64]
 _DENSE_CELLS = 2**18
 
 
-class TermSelection(TermOutput, SelectorMixin, LinkedEstimator):
+class TermSelection(SparseTransformer, SelectorMixin, LinkedEstimator):
     """Keep the ``k`` terms with the highest scores.
 
     Every score comes from 2 × 2 tables of documents, term present or absent against label present
@@ -95,21 +100,6 @@ class TermSelection(TermOutput, SelectorMixin, LinkedEstimator):
         self.scores_: Values = term_scores(X, y, criterion=self.criterion, combine=self.combine)
         return self
 
-    def transform(self, X: ArrayLike) -> Any:
-        """Keep the selected terms.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_documents, n_terms)
-            Counts or weights of terms.
-
-        Returns
-        -------
-        array or sparse matrix of shape (n_documents, n_selected)
-            Of the kind that ``X`` is; a table after :meth:`set_output`.
-        """
-        return self._output(super().transform(X), X)
-
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         support = np.zeros(len(self.scores_), dtype=np.bool_)
@@ -149,7 +139,9 @@ def term_scores(
     check_choice("combine", combine, Combine)
     score = _information_gain if criterion == "information_gain" else _chi_square
     present, labels = _presence(X), read_labels(Y)
-    _check_shapes(present, labels)
+    check_consistent_length(present, labels.positive)
+    if labels.shape[1] == 0:
+        raise ValueError(f"y must name at least one label, got shape {labels.shape}.")
     total = np.zeros(present.shape[1])
     for tables in _contingency_tables(present, labels):
         scores = score(tables)
@@ -162,7 +154,7 @@ def term_scores(
     return total
 
 
-class TermWeights(OneToOneFeatureMixin, TermOutput, LinkedEstimator):
+class TermWeights(OneToOneFeatureMixin, SparseTransformer, LinkedEstimator):
     """Weigh terms by how often a document has them and how few documents do.
 
     With N training documents, n(t) of them with term t, which occurs f times in the document:
@@ -240,8 +232,7 @@ class TermWeights(OneToOneFeatureMixin, TermOutput, LinkedEstimator):
         Returns
         -------
         csr_matrix or csr_array of shape (n_documents, n_terms)
-            The weights, float64: a sparse array for a sparse array, a matrix for all else; a table
-            after :meth:`set_output`.
+            The weights, float64: a sparse array for a sparse array, a matrix for all else.
         """
         check_is_fitted(self)
         weights = self._read(X, reset=False)
@@ -251,7 +242,7 @@ class TermWeights(OneToOneFeatureMixin, TermOutput, LinkedEstimator):
         if self.scheme != "counts":
             weights = unit_length(weights)
         kind = sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix
-        return self._output(weights if type(weights) is kind else kind(weights), X)
+        return weights if type(weights) is kind else kind(weights)
 
     def _read(self, X: ArrayLike, reset: bool) -> sparse.csr_matrix:
         """Return a copy without stored zeros, checked."""
@@ -271,18 +262,6 @@ class TermWeights(OneToOneFeatureMixin, TermOutput, LinkedEstimator):
                 f"got {smallest:g}. Give it counts, not weights."
             )
         return counts
-
-
-def _check_shapes(present: sparse.csr_array, labels: LabelMatrix) -> None:
-    if labels.shape[0] != present.shape[0]:
-        raise ValueError(
-            f"X and y must have the same number of documents, got inconsistent numbers: X has "
-            f"{present.shape[0]}, y has shape {labels.shape}."
-        )
-    if labels.shape[1] == 0:
-        raise ValueError(
-            f"y must name at least one label, got shape {labels.shape}: no document has one."
-        )
 
 
 def _presence(X: Any) -> sparse.csr_array:
@@ -354,3 +333,265 @@ def _cell(x: Values, of_term: Values, of_label: Values, known: Values) -> Values
     expected = of_term * of_label
     ratio = np.divide(x * known, expected, out=np.ones_like(x), where=x > 0)
     return x * np.log(ratio, out=ratio)
+
+
+# Views of a document: its title, its beginning, its body, its characters.
+
+View = Literal["text", "title", "lead", "body", "characters"]
+_Documents = Iterable[str | Mapping[str, str]]
+
+#: What characters are counted in: pieces of words, so long.
+_PIECES = (3, 5)
+
+
+class TitledText(NamedTuple):
+    r"""A document: its title, which may be empty, and the rest of it.
+
+    Attributes
+    ----------
+    title
+        May be empty.
+    body
+        The rest.
+
+    Examples
+    --------
+    >>> from labelkin.text import TitledText
+    >>> tea = TitledText("Tea", "Hot, with sugar.")
+    >>> tea.title, tea.text
+    ('Tea', 'Tea\nHot, with sugar.')
+    >>> TitledText("", "Hot.").text
+    'Hot.'
+    """
+
+    title: str
+    body: str
+
+    @property
+    def text(self) -> str:
+        """Title and body."""
+        return f"{self.title}\n{self.body}".strip()
+
+
+def titled_texts(documents: _Documents) -> Iterator[TitledText]:
+    r"""Yield the documents with their titles.
+
+    Parameters
+    ----------
+    documents : iterable of texts or records
+        The title of a text is its first line, where others follow: ``"Tea\nHot, with sugar."``; a
+        text of one line has none, and one that begins with a line break has none, either. A record
+        is a mapping of texts, in which ``"title"`` is the title and all others are the body.
+
+    Yields
+    ------
+    TitledText
+
+    Examples
+    --------
+    >>> list(titled_texts(["Tea\nHot, with sugar.", "Hot.", {"title": "Tea", "text": "Hot."}]))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    [TitledText(title='Tea', body='Hot, with sugar.'), TitledText(title='', body='Hot.'),
+     TitledText(title='Tea', body='Hot.')]
+    """
+    if isinstance(documents, str | Mapping) or not isinstance(documents, Iterable):
+        raise ValueError(
+            "Documents must be an iterable of texts or records, one per document, got one "
+            f"{type(documents).__name__}. Put a single document into a list."
+        )
+    for i, document in enumerate(documents):
+        texts = [document] if isinstance(document, str) else document
+        if not isinstance(texts, list | Mapping):
+            raise TypeError(
+                "Documents must be texts (str), or records of texts by name, got "
+                f"{type(document).__name__} at document {i}. Decode bytes, replace missing texts "
+                "by ''."
+            )
+        if isinstance(texts, list):
+            title, line_break, body = texts[0].partition("\n")
+            yield TitledText(title.strip(), body) if line_break else TitledText("", title)
+            continue
+        for name, text in texts.items():
+            if not isinstance(text, str):
+                raise TypeError(
+                    f"The texts of a record must be texts (str), got {type(text).__name__} as "
+                    f"{name!r} of document {i}. Replace missing texts by ''."
+                )
+        others = [text for name, text in texts.items() if name != "title"]
+        yield TitledText(" ".join(texts.get("title", "").split()), "\n".join(others))
+
+
+class TextView(SparseTransformer, LinkedEstimator):
+    r"""Vectors of one view of documents, texts or records, for a member of an ensemble.
+
+    Terms are counted and weighed, rows have length 1. A document that lacks what is looked at, such
+    as one without a title, is an empty row: a :class:`~labelkin.ContentEnsemble` takes it for
+    nothing said.
+
+    Parameters
+    ----------
+    view : {"text", "title", "lead", "body", "characters"}, default="text"
+        What is looked at: all words; those of the title (:func:`titled_texts`); the first ones;
+        those that are not in the title; or pieces of words, three to five characters.
+    title_weight : float, default=0.0
+        Weight of the words of the title as separate terms beside those of the view; 0: without
+        them. ½ is good for news.
+    n_words : int, default=60
+        Length of ``"lead"`` in words, separated by blanks, of the whole text.
+    counts : transformer, optional
+        What counts terms; ``None``: :class:`WordCounts`, and for ``"characters"`` scikit-learn's
+        ``CountVectorizer`` of pieces that at least five documents have.
+    scheme : {"ltc", "tfidf", "counts"}, default="ltc"
+        How they are weighed, see :class:`TermWeights`.
+
+    Attributes
+    ----------
+    counts_, weights_ : fitted transformers
+        Of the view.
+    title_counts_, title_weights_ : fitted transformers or None
+        Of the title beside it.
+
+    Examples
+    --------
+    >>> documents = ["Tea\nHot, with sugar.", "Coffee\nHot, without sugar.", "Cold tea."]
+    >>> title = TextView("title", counts=WordCounts(min_documents=1)).fit(documents)
+    >>> title.transform(["Tea\nCold, without coffee.", "Tea?"]).toarray()
+    array([[0., 1.],
+           [0., 0.]])
+    >>> title.get_feature_names_out().tolist()
+    ['coffe', 'tea']
+    """
+
+    def __init__(
+        self,
+        view: View = "text",
+        *,
+        title_weight: float = 0.0,
+        n_words: int = 60,
+        counts: Any = None,
+        scheme: Scheme = "ltc",
+    ) -> None:
+        self.view = view
+        self.title_weight = title_weight
+        self.n_words = n_words
+        self.counts = counts
+        self.scheme = scheme
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that we take texts."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def fit(self, X: _Documents, y: Any = None) -> Self:
+        """Learn which terms there are, and what they weigh.
+
+        Parameters
+        ----------
+        X : iterable of texts or records
+            One per document.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        Self
+            The fitted view.
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: _Documents, y: Any = None) -> sparse.csr_matrix:
+        """Learn which terms there are, and return the vectors of the documents.
+
+        Parameters
+        ----------
+        X : iterable of texts or records
+            One per document.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        csr_matrix of shape (n_documents, n_terms)
+        """
+        check_choice("view", self.view, View)
+        check_whole_number("n_words", self.n_words)
+        if not 0 <= self.title_weight < np.inf:
+            raise ValueError(f"title_weight must be at least 0, got {self.title_weight!r}.")
+        documents = list(titled_texts(X))
+        self.counts_, self.weights_ = self._new_counts(), TermWeights(self.scheme)
+        counted = self.counts_.fit_transform([self._seen(one) for one in documents])
+        found = self.weights_.fit_transform(counted)
+        self.title_counts_ = self.title_weights_ = None
+        if self.title_weight and any(one.title for one in documents):
+            self.title_counts_ = self._new_counts() if self.view != "characters" else WordCounts()
+            self.title_weights_ = TermWeights(self.scheme)
+            titles = self.title_counts_.fit_transform([one.title for one in documents])
+            found = self._beside(found, self.title_weights_.fit_transform(titles))
+        return found
+
+    def transform(self, X: _Documents) -> sparse.csr_matrix:
+        """Return the vectors of documents; what training has not seen is left out.
+
+        Parameters
+        ----------
+        X : iterable of texts or records
+            One per document.
+
+        Returns
+        -------
+        csr_matrix of shape (n_documents, n_terms)
+        """
+        check_is_fitted(self)
+        documents = list(titled_texts(X))
+        counted = self.counts_.transform([self._seen(one) for one in documents])
+        found = self.weights_.transform(counted)
+        if self.title_counts_ is not None and self.title_weights_ is not None:
+            titles = self.title_counts_.transform([one.title for one in documents])
+            found = self._beside(found, self.title_weights_.transform(titles))
+        return found
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the terms in column order; those of the title beside a view end in "(title)".
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        array of shape (n_terms,)
+            The terms, text.
+        """
+        check_is_fitted(self)
+        terms = list(self.counts_.get_feature_names_out())
+        if self.title_counts_ is not None:
+            terms += [f"{term} (title)" for term in self.title_counts_.get_feature_names_out()]
+        return np.array(terms, dtype=object)
+
+    def is_blank(self, X: Any) -> bool:
+        """Return whether the view is empty in all documents, as titles of one-line texts are."""
+        return not any(self._seen(one).strip() for one in titled_texts(X))
+
+    def _new_counts(self) -> Any:
+        if self.counts is not None:
+            return clone(self.counts)
+        if self.view == "characters":
+            return CountVectorizer(analyzer="char_wb", ngram_range=_PIECES, min_df=5)
+        return WordCounts()
+
+    def _seen(self, document: TitledText) -> str:
+        """Return what is looked at."""
+        if self.view == "title":
+            return document.title
+        if self.view == "body":
+            return document.body
+        if self.view == "lead":
+            return " ".join(document.text.split(maxsplit=self.n_words)[: self.n_words])
+        return document.text
+
+    def _beside(self, found: Any, titles: Any) -> sparse.csr_matrix:
+        return sparse.csr_matrix(sparse.hstack([found, self.title_weight * titles], format="csr"))

@@ -18,17 +18,16 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from itertools import pairwise
-from numbers import Integral
 from threading import Lock
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn import get_config
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from labelkin.label_matrix.record import check_whole_number
 from labelkin.scikit_learn import LinkedEstimator
 
 # Python's \w lacks the signs that belong to the letter before them: accents, Hebrew and Arabic
@@ -72,57 +71,14 @@ _REMEMBERED = 2**20
 _LEFT_OUT = -1
 
 
-class TermOutput(TransformerMixin):
-    """Transformers whose output is a matrix of terms, or a table where one is asked for.
-
-    Scikit-learn makes tables of dense output only. Here :meth:`set_output` makes them of sparse
-    matrices, too; the global setting ``transform_output`` leaves these as they are, as it leaves
-    those of scikit-learn's vectorisers: a table of 20,000 terms takes seconds to make and to read.
-    """
+class SparseTransformer(TransformerMixin):
+    """Transformers that return sparse matrices; as scikit-learn's vectorisers, without tables."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
-    def set_output(
-        self, *, transform: Literal["default", "pandas", "polars"] | None = None
-    ) -> Self:
-        """Choose what ``transform`` and ``fit_transform`` return.
 
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, default=None
-            ``"default"``: the matrix; ``"pandas"``: a DataFrame whose columns are the terms, sparse
-            where the matrix is; ``"polars"``: a dense DataFrame; ``None``: leave it as it is.
-
-        Returns
-        -------
-        Self
-            The transformer.
-        """
-        if transform not in (None, "default", "pandas", "polars"):
-            listed = "'default', 'pandas', 'polars' or None"
-            raise ValueError(f"transform must be {listed}, got {transform!r}.")
-        if transform is not None:
-            self._sklearn_output_config = {"transform": transform}  # the name that clone copies
-        return self
-
-    def _output(self, found: Any, X: Any) -> Any:
-        """Return what was asked for; a table has the index of ``X``, if ``X`` has one."""
-        asked = getattr(self, "_sklearn_output_config", {}).get("transform")
-        if asked is None and not sparse.issparse(found):
-            asked = get_config()["transform_output"]
-        if asked in (None, "default"):
-            return found
-        frames, terms = import_module(asked), list(self.get_feature_names_out())
-        if asked == "polars":
-            dense = found.toarray() if sparse.issparse(found) else np.asarray(found)
-            return frames.DataFrame(dense, schema=terms, orient="row")
-        make = frames.DataFrame.sparse.from_spmatrix if sparse.issparse(found) else frames.DataFrame
-        index = X.index if isinstance(X, frames.DataFrame | frames.Series) else None
-        return make(found, index=index, columns=terms)
-
-
-class WordCounts(TermOutput, LinkedEstimator):
+class WordCounts(SparseTransformer, LinkedEstimator):
     """Count the terms of texts.
 
     Each document goes through these steps, in the paper's order: marks are removed, the text is
@@ -172,9 +128,6 @@ class WordCounts(TermOutput, LinkedEstimator):
     ['ship', 'trade']
 
     Counts as a table:
-
-    >>> counts.set_output(transform="pandas").transform(["ship"]).columns.tolist()
-    ['ship', 'trade']
     """
 
     def __init__(
@@ -234,9 +187,9 @@ class WordCounts(TermOutput, LinkedEstimator):
         Returns
         -------
         csr_matrix of shape (n_documents, n_terms)
-            The counts, float64; a table after :meth:`set_output`.
+            The counts, float64.
         """
-        return self._output(self._fit(X), X)
+        return self._fit(X)
 
     def transform(self, X: Iterable[str]) -> sparse.csr_matrix:
         """Count the terms of training in other texts; other terms are left out.
@@ -288,7 +241,7 @@ class WordCounts(TermOutput, LinkedEstimator):
         def counted(X: Iterable[str]) -> sparse.csr_matrix:
             counts = count(X)
             counts.sort_indices()
-            return self._output(counts, X)
+            return counts
 
         return counted
 
@@ -310,7 +263,7 @@ class WordCounts(TermOutput, LinkedEstimator):
 
     def _fit(self, X: Iterable[str]) -> sparse.csr_matrix:
         check_whole_number("min_documents", self.min_documents)
-        self.stop_words_ = read_stop_words(self.stop_words, self.language)
+        self.stop_words_ = stop_word_set(self.stop_words, self.language)
         place: defaultdict[str, int] = defaultdict()
         place.default_factory = place.__len__
         counts = self._counter(place.__getitem__, lambda: len(place))(X)
@@ -388,7 +341,7 @@ class _Remembered(dict[str, int]):
 
 
 def _texts(X: Iterable[str]) -> Iterator[str]:
-    """Yield the documents; whatever is not a text is named by its position."""
+    """Yield the documents; another value is an error that names its position."""
     if isinstance(X, str) or hasattr(X, "columns") or not isinstance(X, Iterable):
         what = "one text" if isinstance(X, str) else f"a {type(X).__name__}"
         raise ValueError(
@@ -402,12 +355,6 @@ def _texts(X: Iterable[str]) -> Iterator[str]:
                 "Decode bytes, replace missing texts by ''."
             )
         yield text
-
-
-def check_whole_number(name: str, value: Any) -> None:
-    """Raise for what is no whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
 
 
 class SurfaceForm(NamedTuple):
@@ -603,7 +550,7 @@ def smart_stop_words() -> frozenset[str]:
     return frozenset(text.split())
 
 
-def read_stop_words(stop_words: Any, language: str) -> frozenset[str]:
+def stop_word_set(stop_words: Any, language: str) -> frozenset[str]:
     """Return the words to leave out, lower case, from the parameter ``stop_words``."""
     if stop_words is None:
         return frozenset()

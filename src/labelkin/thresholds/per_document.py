@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -159,6 +159,8 @@ def _cut_in_largest_gap(probability: _Scores) -> _Scores:
 #   These make up at most the share P(S ≥ 2m − k) of F(k), which by Bernstein's inequality is below
 #   1e-14 for 2m − k ≥ μ + t, t = L/3 + √(L²/9 + 2Lμ), L = log(1e14).
 
+_LIMITS = tuple(range(1, 16))
+_THRESHOLDS = tuple(round(0.05 * k, 2) for k in range(20))
 #: The share of an expected F1 that integration may miss.
 _MISSED = 1e-14
 #: Numbers per working array: documents of a block × nodes.
@@ -450,7 +452,7 @@ class LimitTable:
         ``"document_recall"`` are averaged over documents.
         """
         check_choice("metric", metric, self.METRICS)
-        average, _, name = metric.partition("_")
+        average, name = cast("Any", metric.split("_"))
         scores = [
             documents.scores()[metric] if average == "document" else counts.average(name, average)
             for counts, documents, _ in self.sums.values()
@@ -474,8 +476,8 @@ def limit_table(
     Y: Any,
     probabilities: ArrayLike,
     *,
-    limits: Sequence[int] = tuple(range(1, 16)),
-    thresholds: Sequence[float] = tuple(round(0.05 * k, 2) for k in range(20)),
+    limits: Sequence[int] = _LIMITS,
+    thresholds: Sequence[float] = _THRESHOLDS,
 ) -> LimitTable:
     """Evaluate every limit with every threshold, as Annif's ``optimize`` does.
 

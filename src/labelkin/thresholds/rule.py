@@ -285,7 +285,7 @@ def as_rule(thresholds: ThresholdChoice | str, scale: Scale) -> ThresholdRule:
     if isinstance(thresholds, ThresholdRule):
         return _for_scale(clone(thresholds), scale)
     if thresholds is None or is_number(thresholds):
-        cut = 0.5 if thresholds is None else float(thresholds)  # type: ignore[arg-type]
+        cut = 0.5 if thresholds is None else float(thresholds)
         return _for_scale(part_class("thresholds", "fixed_cut")(cut), scale)
     kind = ValueError if isinstance(thresholds, str) else TypeError
     raise kind(

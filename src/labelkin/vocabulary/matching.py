@@ -51,6 +51,17 @@ def corpus_vocabulary(
     return None
 
 
+def distinct_names(
+    labels: Sequence[Any], vocabulary: Vocabulary | None, source: str
+) -> dict[str, str]:
+    """Return label → name, each distinct; empty without a vocabulary."""
+    if vocabulary is None:
+        return {}
+    names = LabelNames(labels, vocabulary)
+    names.check_some(source)
+    return names.distinct()
+
+
 def current_labels(labels: LabelMatrix, vocabulary: Vocabulary | None) -> LabelMatrix:
     """Return labels with replaced concepts merged into their successors."""
     old = labels.names.tolist()

@@ -389,9 +389,8 @@ def rules_from(Y: Any, *, min_documents: int = 10, min_expected: float = 5.0) ->
     cells = both.tocoo()
     implied = (cells.row != cells.col) & (cells.data >= min_documents)
     implied &= (cells.data == count[cells.row]) & (count[cells.col] < n_documents)
-    found = [
-        ("implies", *pair) for pair in zip(cells.row[implied], cells.col[implied], strict=True)
-    ]
+    pairs = zip(cells.row[implied].tolist(), cells.col[implied].tolist(), strict=True)
+    found: list[tuple[Any, int, int]] = [("implies", *pair) for pair in pairs]
     order = np.argsort(-count, kind="stable")  # the most frequent labels first
     for rank, j in enumerate(order[count[order] >= min_expected].tolist()):
         fewest = min_expected * n_documents / max(count[j], 1)

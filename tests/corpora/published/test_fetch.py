@@ -115,7 +115,7 @@ def test_a_temporary_failure_is_tried_again(get, server, tmp_path, trouble):
     [
         (["cut"] * 9, r"cut after \d+ of \d+ bytes", 3),
         ([503] * 9, r"HTTP Error 503", 3),
-        (["no length"], "the server does not say where the file ends", 1),
+        (["no length"], "the server does not declare the size of the file", 1),
     ],
 )
 def test_a_file_that_is_not_whole_is_discarded(get, server, tmp_path, troubles, message, n_asked):
@@ -189,7 +189,7 @@ def tiny_reuters(server, monkeypatch):
     """Reuters-21578 with an archive of two small files, and its checksum."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-        for name in ("reut2-000.sgm", "README.txt"):
+        for name in ("reut2-000.sgm", "README.txt", "folder/inside.txt"):
             info = tarfile.TarInfo(name)
             info.size = 5
             archive.addfile(info, io.BytesIO(b"hello"))
@@ -213,7 +213,12 @@ def test_a_corpus_is_fetched_and_unpacked_where_load_finds_it(home, tiny_reuters
     assert fetched.folder == home / "reuters21578" == find("reuters21578")
     assert [path.name for path in fetched.files] == ["reuters21578.tar.gz"]
     assert fetched.by_hand == ""
-    assert files_in(fetched.folder) == ["README.txt", "reut2-000.sgm", "reuters21578.tar.gz"]
+    assert files_in(fetched.folder) == [
+        "README.txt",
+        "folder",
+        "reut2-000.sgm",
+        "reuters21578.tar.gz",
+    ]
     assert (fetched.folder / "reut2-000.sgm").read_bytes() == b"hello"
 
 
@@ -223,6 +228,7 @@ def test_fetching_again_asks_nobody_and_repairs_what_is_missing(home, server, ti
     fetch("reuters21578", base_url=tiny_reuters)
     assert len(server.asked) == 1
     assert (folder / "reut2-000.sgm").read_bytes() == b"hello"
+    assert files_in(folder / "folder") == ["inside.txt"]
 
 
 def test_a_folder_can_be_named(tmp_path, tiny_reuters):

@@ -51,9 +51,9 @@ def test_text_is_title_and_body_without_mark_up(tmp_path):
     assert (corpus.features, corpus.name) == ("text", "reuters21578")
 
 
-def test_titles_and_bodies_can_be_read_by_themselves(tmp_path):
-    assert read(tmp_path, TWO, field="title").documents.tolist() == ["Tea", "Tea"]
-    assert read(tmp_path, TWO, field="body").documents[0] == "Tea <fine> & dear.\n Reuter"
+def test_titles_can_be_first_lines(tmp_path):
+    texts = read(tmp_path, TWO, field="titled_text").documents
+    assert texts[0] == "Tea\nTea <fine> & dear.\n Reuter"
 
 
 def test_a_brief_story_has_no_placeholder_and_an_unstructured_one_is_all_body(tmp_path):
@@ -61,7 +61,8 @@ def test_a_brief_story_has_no_placeholder_and_an_unstructured_one_is_all_body(tm
     raw = '<TEXT TYPE="UNPROC">&#2;\nRYE   OPEN\n&#3;</TEXT>'
     files = TWO + story(3, text=brief) + story(4, text=raw)
     assert read(tmp_path, files).documents[2:].tolist() == ["UP", "RYE   OPEN"]
-    assert read(tmp_path, files, field="title").documents[2:].tolist() == ["UP", ""]
+    titled = read(tmp_path, files, field="titled_text").documents
+    assert titled[2:].tolist() == ["UP\n", "\nRYE   OPEN"]
 
 
 def test_labels_are_the_topics_of_both_parts_and_other_documents_stay(tmp_path):

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import tarfile
-import zlib
-from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path, PurePath
 
 import numpy as np
 
-from labelkin.corpora.arff import read_meka
+from labelkin.corpora.arff import read_arff
 from labelkin.corpora.corpus import Corpus, label_fields, object_array
-from labelkin.files import check_unpacked
 from labelkin.label_matrix import read_labels
 
 _SOURCE = "Ohsumed-23, http://disi.unitn.it/moschitti/corpora.htm"
 _LICENCE = "MEDLINE abstracts of the OHSUMED collection, for research use, not for clinical use"
 
-_ARCHIVE, _WORDS = "ohsumed-first-20000-docs.tar.gz", "OHSUMED-F.arff"
+_WORDS = "OHSUMED-F.arff"
 #: ``OHSUMED-F.arff``: the documents of the training folder come first.
 N_TRAIN_ARFF, N_DOCUMENTS_ARFF = 6_286, 13_929
 
 
 def read_ohsumed23(path: str | PathLike[str]) -> Corpus:
-    """Read the full texts in a folder or archive, else the 1,002 binary words."""
+    """Read the full texts in a folder, else the 1,002 binary words."""
     path = Path(path)
-    if (path / _ARCHIVE).exists():
-        return read_ohsumed(path / _ARCHIVE)
     if (path / _WORDS).exists() and not any(path.glob("**/training")):
         path = path / _WORDS
     return read_ohsumed_arff(path) if path.suffix == ".arff" else read_ohsumed(path)
@@ -43,8 +37,7 @@ def read_ohsumed(path: str | PathLike[str]) -> Corpus:
     Parameters
     ----------
     path : path
-        A folder with ``training`` and ``test`` (or with one folder of these), or a ``.tar.gz`` of
-        one.
+        A folder with ``training`` and ``test``, or with one folder of these.
     """
     texts, categories = _collect(Path(path))
     keys = sorted(texts, key=lambda key: (key[0] != "training", key))
@@ -69,14 +62,14 @@ def read_ohsumed(path: str | PathLike[str]) -> Corpus:
 def read_ohsumed_arff(path: str | PathLike[str]) -> Corpus:
     """Read ``OHSUMED-F.arff``: Ohsumed-23 as 1,002 words that occur (1) or do not (0).
 
-    The first 6,286 documents are the published training set, whatever the file's own header says.
+    The first 6,286 documents are the published training set, in spite of the header of the file.
 
     Parameters
     ----------
     path : path
         The file, maybe packed.
     """
-    corpus = read_meka(path)
+    corpus = read_arff(path)
     n_documents = corpus.Y.shape[0]
     if n_documents != N_DOCUMENTS_ARFF:
         raise ValueError(
@@ -102,10 +95,13 @@ def _collect(path: Path) -> tuple[dict[_Key, str], dict[_Key, set[str]]]:
     texts: dict[_Key, str] = {}
     categories: dict[_Key, set[str]] = {}
     tops: set[str] = set()
-    for name, content in _files(path):
+    for file in sorted(path.rglob("*")):
+        name = file.relative_to(path)
+        if not _is_document(name) or not file.is_file():
+            continue
         *top, part, category, number = name.parts
         tops.add("/".join(top) or ".")
-        text = content.decode("latin-1").strip()
+        text = file.read_text(encoding="latin-1").strip()
         if texts.setdefault((part, number), text) != text:
             raise ValueError(
                 f"{name}: a file that stands in several categories must have the same text in "
@@ -116,30 +112,6 @@ def _collect(path: Path) -> tuple[dict[_Key, str], dict[_Key, set[str]]]:
         shown = ", ".join(sorted(tops))
         raise ValueError(f"{path} must hold one corpus, got training and test in {shown}.")
     return texts, categories
-
-
-def _files(path: Path) -> Iterator[tuple[PurePath, bytes]]:
-    """Yield names and contents of all ``…/training/C01/0000001`` and ``…/test/…`` in a path."""
-    if path.is_dir():
-        for file in sorted(path.rglob("*")):
-            name = file.relative_to(path)
-            if _is_document(name) and file.is_file():
-                yield name, file.read_bytes()
-        return
-    try:
-        with tarfile.open(path) as archive:
-            n_bytes = 0
-            for member in archive:
-                n_bytes += member.size
-                check_unpacked(path, n_bytes)
-                content = archive.extractfile(member) if member.isfile() else None
-                if content is not None and _is_document(PurePath(member.name)):
-                    yield PurePath(member.name), content.read()
-    except (tarfile.ReadError, EOFError, zlib.error) as error:
-        raise ValueError(
-            f"{path.name}: must be a folder or a whole .tar.gz archive, got {error}. "
-            "Is the file cut off?"
-        ) from None
 
 
 def _is_document(name: PurePath) -> bool:

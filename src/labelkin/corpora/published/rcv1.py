@@ -16,7 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
 from labelkin.corpora.corpus import Corpus, label_fields
-from labelkin.corpora.lines import byte_lines, decoded_lines, find_file, line_of
+from labelkin.corpora.lines import byte_lines, decoded_lines, line_of
 from labelkin.corpora.vectors import read_vectors
 from labelkin.label_matrix import read_labels
 
@@ -63,9 +63,9 @@ def read_rcv1(
     if form not in ("vectors", "counts"):
         raise ValueError(f"form must be 'vectors' or 'counts', got {form!r}.")
     folder = Path(folder)
-    topics = read_rcv1_topics(find_file(folder, QRELS))
+    topics = read_rcv1_topics(_find_file(folder, QRELS))
     kind = "vectors" if form == "vectors" else "tokens"
-    paths = [find_file(folder, f"lyrl2004_{kind}_{part}.dat") for part in _PARTS]
+    paths = [_find_file(folder, f"lyrl2004_{kind}_{part}.dat") for part in _PARTS]
     ids, documents, terms = (_read_vectors if form == "vectors" else _read_counts)(paths)
     _check_complete(folder, ids, topics)
     is_train = (ids >= FIRST_TRAIN) & (ids <= LAST_TRAIN)
@@ -84,6 +84,16 @@ def read_rcv1(
         terms=terms,
         source=_SOURCE,
         licence=_LICENCE,
+    )
+
+
+def _find_file(folder: Path, name: str) -> Path:
+    """Return ``folder/name``, or the same packed as ``.gz``, ``.bz2`` or ``.xz``."""
+    for ending in ("", ".gz", ".bz2", ".xz"):
+        if (folder / f"{name}{ending}").is_file():
+            return folder / f"{name}{ending}"
+    raise FileNotFoundError(
+        f"{folder} must have the file {name} (or {name}.gz, .bz2, .xz), and has none of them."
     )
 
 

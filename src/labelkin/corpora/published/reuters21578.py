@@ -16,8 +16,8 @@ from labelkin.corpora.corpus import Corpus, label_fields, object_array
 from labelkin.corpora.lines import line_of
 from labelkin.label_matrix import read_labels
 
-Split = Literal["modapte", "modlewis", "modhayes"]
-Field = Literal["text", "title", "body", "titled_text"]
+_Split = Literal["modapte", "modlewis", "modhayes"]
+_TextField = Literal["text", "titled_text"]
 
 #: How many documents the distribution has, in its 22 files.
 N_DOCUMENTS = 21_578
@@ -26,8 +26,8 @@ N_DOCUMENTS = 21_578
 def read_reuters21578(
     folder: str | PathLike[str],
     *,
-    split: Split = "modapte",
-    field: Field = "text",
+    split: _Split = "modapte",
+    field: _TextField = "text",
     complete: bool = True,
 ) -> Corpus:
     """Read Reuters-21578 from the folder of its ``*.sgm`` files.
@@ -43,14 +43,13 @@ def read_reuters21578(
     split : {"modapte", "modlewis", "modhayes"}, default "modapte"
         Section VIII of the README: ``"modapte"`` (9,603 training and 3,299 test documents),
         ``"modlewis"`` (13,625 and 6,188) or ``"modhayes"`` (20,856 and 722).
-    field : {"text", "title", "body", "titled_text"}, default "text"
-        What the documents are: title and body, or one of the two. The same documents in the same
-        order whichever it is, so that titles can be features of their own. ``"titled_text"``: the
-        title, maybe empty, as first line, as :class:`labelkin.text.TextView` takes it.
+    field : {"text", "titled_text"}, default "text"
+        Title and body; or ``"titled_text"``: the title, maybe empty, as first line, as
+        :class:`labelkin.text.TextView` takes it.
     complete : bool, default True
         Whether any number of documents but 21,578 is an error. ``False`` reads some of the files.
     """
-    for name, value, choices in (("split", split, Split), ("field", field, Field)):
+    for name, value, choices in (("split", split, _Split), ("field", field, _TextField)):
         if value not in get_args(choices):
             listed = ", ".join(map(repr, get_args(choices)))
             raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
@@ -66,7 +65,7 @@ def read_reuters21578(
     return _corpus(stories, split, field)
 
 
-def _corpus(stories: Sequence[Story], split: Split, field: Field) -> Corpus:
+def _corpus(stories: Sequence[Story], split: _Split, field: _TextField) -> Corpus:
     used = [(story, part) for story in stories if (part := _part(story.attributes, split))]
     is_train = np.array([part == "train" for _, part in used], dtype=bool)
     in_train, in_test = (
@@ -92,7 +91,7 @@ def _corpus(stories: Sequence[Story], split: Split, field: Field) -> Corpus:
     )
 
 
-def _part(attributes: Mapping[str, str], split: Split) -> str | None:
+def _part(attributes: Mapping[str, str], split: _Split) -> str | None:
     """Return the part a story belongs to; those that are ``NOT-USED`` belong to none."""
     if split == "modhayes":
         return "train" if attributes["CGISPLIT"] == "TRAINING-SET" else "test"

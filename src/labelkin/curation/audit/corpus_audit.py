@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -19,14 +19,19 @@ from sklearn.pipeline import make_pipeline
 
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.content.term_contributions import terms_of
+from labelkin.corpora import Corpus
+from labelkin.corpora.corpus import labels_of
 from labelkin.curation.audit.issue_table import Issue
 from labelkin.curation.audit.label_audit import FEWEST, LabelAudit
 from labelkin.curation.audit.shown_issues import ShownIssue, Word, shown_issue
 from labelkin.estimator import fit_content
-from labelkin.explain.terms import explain_terms
+from labelkin.explain.contributions import explain_terms
 from labelkin.files import write_atomic
 from labelkin.label_matrix import LabelMatrix
+from labelkin.models.builder import build_content, build_part, build_steps, plan_content
 from labelkin.scaling.blocks import read_block
+from labelkin.scaling.progress import track
+from labelkin.scikit_learn import seeded
 from labelkin.storage import load, save
 from labelkin.text import WordCounts, surface_forms
 
@@ -37,111 +42,100 @@ _MOST_WORDS = 12
 _NEAR_DUPLICATE = 0.95
 
 _Matrix = NDArray[np.float64]
-#: Called with the name of a stage, the number of finished parts, and the number of parts.
-_Report = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True)
-class AuditDocuments:
-    """The documents of an audit.
-
-    Attributes
-    ----------
-    documents, labels
-        Texts or vectors, and their labels.
-    names
-        Names of the documents.
-    features
-        ``"text"``, or the kind of the vectors.
-    terms
-        Names of the columns of vectors; ``None``: they have none.
-    """
-
-    documents: Any
-    labels: LabelMatrix
-    names: Sequence[str]
-    features: str
-    terms: Any = None
 
 
 class CorpusAudit(NamedTuple):
-    """A fitted audit, its issues with names, texts and words, and the number of resumed blocks."""
+    """A fitted audit, its issues for people, documents × labels, and resumed blocks of all."""
 
     audit: LabelAudit
     issues: list[ShownIssue]
+    shape: tuple[int, int]
     n_resumed: int
     n_blocks: int
 
 
-def check_auditable(labels: LabelMatrix, name: str) -> None:
+def check_auditable(corpus: Corpus, all_documents: bool = False) -> None:
     """Raise for a corpus that is too small for cross-validation, or has no label to learn."""
+    labels = labels_of(corpus).rows(_part(corpus, all_documents))
     if labels.shape[0] < FEWEST:
         raise ValueError(
             f"An audit needs at least {FEWEST} documents, so that each can be judged by the "
-            f"others, and {name} has {labels.shape[0]}."
+            f"others, and {corpus.name} has {labels.shape[0]}."
         )
     positive, known = labels.counts()
     if not ((positive >= 2) & (known - positive >= 2)).any():
         raise ValueError(
             f"An audit needs a label that at least 2 documents have and 2 lack, and none of the "
-            f"{labels.shape[1]} labels of {name} is such."
+            f"{labels.shape[1]} labels of {corpus.name} is such."
         )
 
 
 def audit_corpus(
-    found: AuditDocuments,
-    steps: Sequence[BaseEstimator],
-    content: Any,
+    corpus: Corpus,
+    content: str = "svm",
+    labels: str = "logistic",
     *,
-    labels: Any,
+    words: Mapping[str, Any] = {},
     rules: Any = None,
+    label_names: Mapping[str, str] = {},
+    all_documents: bool = False,
     top: int | None = None,
     most: int = 1000,
     resume_folder: Path | None = None,
-    report: _Report = lambda *_: None,
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> CorpusAudit:
-    """Audit the labels of documents.
+    """Audit the labels of a corpus.
 
     Parameters
     ----------
-    found
-        The documents.
-    steps, content
-        Unfitted: the steps before the content classifier, and the classifier.
-    labels, rules
+    corpus
+        Texts or vectors.
+    content, labels
+        Names of content classifiers, separated by commas, and of the label classifier.
+    words
+        Parameters of ``WordCounts``.
+    rules
         As in :class:`~labelkin.curation.audit.LabelAudit`.
+    label_names
+        Label → name, for people.
+    all_documents
+        Whether test documents are audited.
     top, most
         Number of issues; default those that are worth reading, at most ``most``.
     resume_folder
         Keeps content evidence, so that an interrupted audit resumes; the caller deletes it.
-    report
-        Called with the name of a stage, finished parts and all parts.
     n_jobs, random_state
         As in :class:`~labelkin.curation.audit.LabelAudit`.
     """
-    X: Any = found.documents
+    part = _part(corpus, all_documents)
+    given = labels_of(corpus).rows(part)
+    plan = plan_content(names=content.split(","), features=corpus.features)
+    steps = build_steps(plan, WordCounts(**words))
+    X: Any = corpus.documents[part]
     for step in steps:
-        report("words", 0, 0)
         X = step.fit_transform(X)
+    classifier = seeded(build_content(plan), random_state)
     kept = _KeptBlocks(resume_folder)
-    kept.open(joblib.hash((X, found.labels, repr(content), version("labelkin"))))
-    evidence = _content_evidence(X, found.labels, content, kept, report, n_jobs)
-    report("label evidence", 0, 0)
+    kept.open(joblib.hash((X, given, repr(classifier), version("labelkin"))))
+    evidence = _content_evidence(X, given, classifier, kept, n_jobs)
     audit = LabelAudit(
-        labels=labels,
+        labels=build_part("labels", labels),
         rules=rules,
         # Vectors of a few numbers are often alike without being of the same document.
-        duplicate_similarity=None if found.features == "numbers" else _NEAR_DUPLICATE,
+        duplicate_similarity=None if corpus.features == "numbers" else _NEAR_DUPLICATE,
         scale="log_odds",
         n_jobs=n_jobs,
         random_state=random_state,
-    ).fit(X, found.labels, scores=evidence.log_odds)
-    report("reasons", 0, 0)
+    ).fit(X, given, scores=evidence.log_odds)
     count = min(audit.list_end_, most) if top is None else top
-    issues = list(_shown_issues(audit, count, X, found, evidence, steps))
-    return CorpusAudit(audit, issues, evidence.n_resumed, len(evidence.classifiers))
+    found = _shown_issues(audit, count, X, corpus, part, evidence, steps)
+    issues = [issue.called(label_names) for issue in found]
+    return CorpusAudit(audit, issues, given.shape, evidence.n_resumed, len(evidence.classifiers))
+
+
+def _part(corpus: Corpus, all_documents: bool) -> NDArray[np.intp]:
+    return np.arange(corpus.Y.shape[0]) if all_documents else corpus.train
 
 
 @dataclass(frozen=True)
@@ -195,7 +189,7 @@ class _ContentEvidence(NamedTuple):
 
 
 def _content_evidence(
-    X: Any, labels: LabelMatrix, content: Any, kept: _KeptBlocks, report: _Report, n_jobs: Any
+    X: Any, labels: LabelMatrix, content: Any, kept: _KeptBlocks, n_jobs: Any
 ) -> _ContentEvidence:
     """Learn content evidence out of fold, or read kept blocks.
 
@@ -207,8 +201,7 @@ def _content_evidence(
     blocks = [np.arange(n_labels)[start : start + size] for start in range(0, n_labels, size)]
     result = np.empty(labels.shape)
     classifiers, n_resumed = [], 0
-    for k, columns in enumerate(blocks):
-        report("content evidence", k, len(blocks))
+    for k, columns in enumerate(track(blocks, "content evidence")):
         found = kept.read(k, (n_documents, len(columns)))
         n_resumed += found is not None
         if found is None:
@@ -228,22 +221,25 @@ def _shown_issues(
     audit: LabelAudit,
     top: int,
     X: Any,
-    found: AuditDocuments,
+    corpus: Corpus,
+    part: NDArray[np.intp],
     evidence: _ContentEvidence,
     steps: Sequence[BaseEstimator],
 ) -> Iterator[ShownIssue]:
     """Yield the most certain issues with names, texts and words."""
-    terms = terms_of(make_pipeline(*steps), found.terms) if steps else found.terms
-    texts = found.documents if found.features == "text" else None
-    column = {name: j for j, name in enumerate(found.labels.names.tolist())}
-    label_sets = found.labels.label_sets()
+    terms = terms_of(make_pipeline(*steps), corpus.terms) if steps else corpus.terms
+    texts: Any = corpus.documents[part] if corpus.features == "text" else None
+    names = corpus.names()
+    labels = labels_of(corpus).rows(part)
+    column = {name: j for j, name in enumerate(labels.names.tolist())}
+    ids, label_sets = [names[i] for i in part], labels.label_sets()
     forms: dict[int, Any] = {}
     for issue in audit.issues(top):
-        if steps and isinstance(steps[0], WordCounts) and issue.document not in forms:
-            forms[issue.document] = surface_forms(str(found.documents[issue.document]), steps[0])
+        if texts is not None and issue.document not in forms:
+            forms[issue.document] = surface_forms(str(texts[issue.document]), steps[0])
         classifier = evidence.classifier_of(column[issue.label])
         words = _words(issue, classifier, X, terms, forms.get(issue.document, {}))
-        yield shown_issue(issue, found.names, label_sets, texts, words)
+        yield shown_issue(issue, ids, label_sets, texts, words)
 
 
 def _words(issue: Issue, classifier: Any, X: Any, terms: Any, forms: dict[Any, Any]) -> list[Word]:

@@ -15,6 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of
 from labelkin.solvers.cosine_index import index_documents, similar_documents, unit_rows
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
@@ -32,12 +33,8 @@ class _VotingNeighbours(LogOddsClassifier):
 
     def _remember_documents(self, X: Any, labels: LabelMatrix) -> Matrix:
         """Keep the documents; return the votes on each of them by the others."""
-        if not (isinstance(self.n_neighbors, int | np.integer) and self.n_neighbors >= 1):
-            raise ValueError(
-                f"n_neighbors must be a whole number of at least 1, got {self.n_neighbors!r}."
-            )
-        if self.metric not in ("euclidean", "cosine"):
-            raise ValueError(f"metric must be 'euclidean' or 'cosine', got {self.metric!r}.")
+        check_whole_number("n_neighbors", self.n_neighbors)
+        check_choice("metric", self.metric, Metric)
         self.documents_ = index_documents(unit_rows(X)) if self.metric == "cosine" else X
         self.labels_ = labels
         return self._votes(X, leave_one_out=True)
@@ -183,11 +180,6 @@ class BRkNN(_VotingNeighbours):
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         self._remember_documents(X, labels)
-
-    def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> Matrix:
-        """Leave one out: a document is not its own neighbour."""
-        k = min(self.n_neighbors, labels.shape[0] - 1)
-        return self._shares(self._remember_documents(X, labels), k)
 
     def _log_odds(self, X: Any) -> Matrix:
         return self._shares(self._votes(X), min(self.n_neighbors, self.labels_.shape[0]))

@@ -17,10 +17,10 @@ from sklearn.utils import check_random_state
 
 from labelkin.estimator import LogOddsClassifier, fit_content
 from labelkin.label_matrix import LabelMatrix, labels_for
-from labelkin.label_matrix.record import check_choice
+from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.research.related.conditionals import (
-    Columns,
+    LabelColumns,
     Matrix,
     all_others,
     base_classifier,
@@ -137,7 +137,7 @@ class StackedRelevance(_TwoLevels):
         return X if self.documents else np.empty((X.shape[0], 0))
 
 
-def correlated_labels(labels: LabelMatrix, at_least: float) -> list[Columns]:
+def correlated_labels(labels: LabelMatrix, at_least: float) -> list[LabelColumns]:
     """Return for each label the columns whose |φ| with it reaches a value; itself always.
 
     Examples
@@ -296,12 +296,8 @@ class DependencyNetwork(LogOddsClassifier):
         return tags
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        if not (isinstance(self.n_samples, int | np.integer) and self.n_samples >= 1):
-            raise ValueError(
-                f"n_samples must be a whole number of at least 1, got {self.n_samples!r}."
-            )
-        if not (isinstance(self.burn_in, int | np.integer) and self.burn_in >= 0):
-            raise ValueError(f"burn_in must be a whole number from 0, got {self.burn_in!r}.")
+        check_whole_number("n_samples", self.n_samples)
+        check_whole_number("burn_in", self.burn_in, 0)
         base = base_classifier(self.estimator, self.random_state)
         self.relevance_ = clone(base)
         self.relevance_.fit(X, labels_for(base, labels))

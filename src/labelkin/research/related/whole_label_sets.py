@@ -32,13 +32,13 @@ from labelkin.content.any_classifier import as_content
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, in_container
-from labelkin.label_matrix.record import check_choice
+from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.method.label_sets import group_equal_rows
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of
 from labelkin.scikit_learn import seeded
 
-Matrix = NDArray[np.float64]
-Columns = NDArray[np.int64]
+_Matrix = NDArray[np.float64]
+_Columns = NDArray[np.int64]
 
 
 class LabelPowerset(LogOddsClassifier):
@@ -114,9 +114,7 @@ class LabelPowerset(LogOddsClassifier):
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         for name in ("min_documents", "keep_subsets"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | np.integer) and value >= 1):
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+            check_whole_number(name, getattr(self, name))
         check_choice("decide", self.decide, ("label_set", "labels"))
         self.prior_ = label_priors(labels)
         positive = whole_label_sets(labels, type(self).__name__)
@@ -131,12 +129,12 @@ class LabelPowerset(LogOddsClassifier):
                 warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
                 self.estimator_.fit(X[rows], classes)
 
-    def _best_sets(self, X: Any) -> Columns:
+    def _best_sets(self, X: Any) -> _Columns:
         if self.estimator_ is None:
             return np.zeros(X.shape[0], dtype=np.int64)
         return np.asarray(self.estimator_.predict(X), dtype=np.int64)
 
-    def _log_odds(self, X: Any) -> Matrix:
+    def _log_odds(self, X: Any) -> _Matrix:
         if self.estimator_ is not None and hasattr(self.estimator_, "predict_proba"):
             share = np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
             probability = share @ self.label_sets_[self.estimator_.classes_]
@@ -146,7 +144,7 @@ class LabelPowerset(LogOddsClassifier):
         return np.where(np.isnan(self.prior_), log_odds, self.prior_)
 
 
-def label_priors(labels: LabelMatrix) -> Matrix:
+def label_priors(labels: LabelMatrix) -> _Matrix:
     """Return the log-odds of constant labels, NaN for the others, ``(n_labels,)``."""
     counts = labels.counts()
     return np.where(constant_labels(*counts), count_log_odds(*counts), np.nan)
@@ -165,7 +163,7 @@ def whole_label_sets(labels: LabelMatrix, who: str) -> sparse.csr_array:
 
 def prune_label_sets(
     positive: sparse.csr_array, min_documents: int, keep_subsets: int
-) -> tuple[NDArray[np.bool_], Columns, Columns]:
+) -> tuple[NDArray[np.bool_], _Columns, _Columns]:
     """Return the frequent label sets, and which documents count as which of them.
 
     Returns
@@ -271,10 +269,9 @@ class RAkEL(LogOddsClassifier):
         self.random_state = random_state
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        for name in ("subset_size", "n_subsets"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, int | np.integer) and value >= 1):
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+        check_whole_number("subset_size", self.subset_size)
+        if self.n_subsets is not None:
+            check_whole_number("n_subsets", self.n_subsets)
         check_choice("variant", self.variant, ("hard", "soft"))
         whole_label_sets(labels, type(self).__name__)
         self.prior_ = label_priors(labels)
@@ -289,7 +286,7 @@ class RAkEL(LogOddsClassifier):
             delayed(_fit_powerset)(powerset, X, labels.columns(subset)) for subset in self.subsets_
         )
 
-    def _log_odds(self, X: Any) -> Matrix:
+    def _log_odds(self, X: Any) -> _Matrix:
         votes, voters = np.zeros((X.shape[0], len(self.prior_))), np.zeros(len(self.prior_))
         for subset, powerset in zip(self.subsets_, self.powersets_, strict=True):
             voters[subset] += 1
@@ -342,7 +339,7 @@ class _Trees(LogOddsClassifier):
             targets = positive[:, varying].toarray().astype(np.int64)
             self.trees_ = trees.fit(X, targets.ravel() if len(varying) == 1 else targets)
 
-    def _log_odds(self, X: Any) -> Matrix:
+    def _log_odds(self, X: Any) -> _Matrix:
         log_odds = np.tile(self.prior_, (X.shape[0], 1))
         if self.trees_ is not None:
             found = self.trees_.predict_proba(X)

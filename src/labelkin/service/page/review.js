@@ -63,7 +63,7 @@ async function undo() {
   await send(number, null, t("review.undone"), () => number);
 }
 
-/** Send an answer; go on to the issue that `goOn` names once it is in the journal. */
+/** Send an answer; go on to the issue that `goOn` names once it is saved. */
 async function send(number, said, words, goOn) {
   busy = true;
   try {
@@ -131,7 +131,7 @@ function showDone() {
   setText(
     find("done-command"),
     some
-      ? "labelkin audit CORPUS --apply JOURNAL --out CORRECTED"
+      ? "labelkin correct CORPUS ISSUES.saved.sqlite --out CORRECTED"
       : "labelkin audit CORPUS --out issues.jsonl; labelkin serve --review issues.jsonl",
   );
   find("done-title").focus();

@@ -16,14 +16,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from labelkin.content.naive_bayes import NaiveBayes
-from labelkin.explain import label_graph as module
-from labelkin.explain.label_graph import (
+from labelkin.explain import graph as module
+from labelkin.explain.graph import (
     LabelGraph,
     LabelPairs,
-    borne_out,
     circle_order,
     label_graph,
     short_name,
+    supported_strength,
 )
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
@@ -79,7 +79,7 @@ def bound_of(Y, weights, k, j):
     return float(np.clip(np.sign(strength) * added, 0, abs(strength)))
 
 
-def best_borne_out(Y, weights, sign):
+def best_supported(Y, weights, sign):
     """Every pair of a sign: what documents bear out most first, then by strength."""
     pairs = sorted_pairs(weights, sign)
     return sorted(pairs, key=lambda pair: -bound_of(Y, weights, *pair))  # stable
@@ -89,7 +89,7 @@ def test_bonds_are_the_pairs_that_documents_bear_out_most(world):
     Y, rescorer = world
     weights = rescorer.label_weights_
     graph = label_graph(rescorer, 4, 30)
-    expected = [*best_borne_out(Y, weights, 1)[:4], *best_borne_out(Y, weights, -1)[:30]]
+    expected = [*best_supported(Y, weights, 1)[:4], *best_supported(Y, weights, -1)[:30]]
     bounds = [bound_of(Y, weights, *pair) for pair in expected]
     assert [abs(edge.bound) for edge in graph.edges] == pytest.approx(bounds)
     assert all(edge.bound * edge.strength >= 0 for edge in graph.edges)
@@ -140,11 +140,11 @@ def test_a_bound_is_between_nothing_and_the_strength_and_more_documents_bear_out
 ):
     both, first, second, neither = map(int, counts)
     sizes = (both + first, both + second, both, both + first + second + neither)
-    bound = float(borne_out(strength, *sizes))
+    bound = float(supported_strength(strength, *sizes))
     assert 0 <= bound * np.sign(strength) <= abs(strength)
-    more = float(borne_out(strength, *(n * (times + 1) for n in sizes)))
+    more = float(supported_strength(strength, *(n * (times + 1) for n in sizes)))
     assert abs(more) >= abs(bound) - 0.05  # half a document is added to chance
-    assert float(borne_out(strength, *(sizes[i] for i in (1, 0, 2, 3)))) == bound
+    assert float(supported_strength(strength, *(sizes[i] for i in (1, 0, 2, 3)))) == bound
 
 
 def assert_counts(edge, Y, names, times):
@@ -327,8 +327,8 @@ class TestPlot:
         assert looks[0][0] != looks[5][0]
         assert not looks[0][1] and looks[5][1]
         assert [t.get_text() for t in axes.get_legend().get_texts()] == [
-            "speak for each other",
-            "speak against each other",
+            "support each other",
+            "oppose each other",
         ]
 
     def test_the_stronger_the_thicker(self, world):
@@ -396,7 +396,7 @@ def test_every_label_has_one_place_on_the_circle(pulls):
     assert set(order) == {label for pull in pulls for label in pull[:2]}
 
 
-def test_kin_stand_beside_each_other_on_the_circle():
+def test_attracting_labels_are_neighbours_on_the_circle():
     chain = [(j, (j + 1) % 50, 1.0) for j in range(0, 49)]
     order = circle_order(chain[::-1] + [(j, j + 25, -1.0) for j in range(25)])
     assert order in (list(range(50)), list(range(49, -1, -1)))

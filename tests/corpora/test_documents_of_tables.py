@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.corpora import Documents, load
 from labelkin.corpora.corpus import read_texts
 
 
@@ -91,14 +90,6 @@ def test_a_text_may_be_longer_than_csv_allows_and_the_limit_stays(write):
     assert csv.field_size_limit(before) == 1000
 
 
-def test_blocks_hold_the_same_documents(write):
-    path = write("text,labels\n" + "".join(f"{i},tea\n" for i in range(10)))
-    blocks = list(Documents(path).blocks(4))
-    assert [len(block) for block in blocks] == [4, 4, 2]
-    assert [d.text for block in blocks for d in block] == [str(i) for i in range(10)]
-    assert blocks[1][0].place == "news.csv, line 6"
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -137,17 +128,6 @@ def test_wrong_parameters_are_named(write):
         read_texts(path, columns={"id": "nr"}, delimiter=",")
     with pytest.raises(ValueError, match="separator must be at least one character"):
         read_texts(path, separator="", delimiter=",")
-
-
-def test_a_byte_of_another_encoding_is_located(tmp_path):
-    path = tmp_path / "latin.csv"
-    path.write_bytes("text,labels\ncafé,tea\n".encode("latin-1"))
-    with pytest.raises(
-        ValueError, match=r"latin\.csv, line 2: .* utf-8, got 0xE9 at byte 15 .*encoding="
-    ):
-        read_texts(path, encoding="utf-8")
-    assert "encoding cp1252" in read_texts(path).understood
-    assert load(path, encoding="latin-1").documents.tolist() == ["café"]
 
 
 def test_a_gzip_file_that_was_cut_off_is_no_corpus(tmp_path):

@@ -4,14 +4,12 @@ import gzip
 import json
 import tracemalloc
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.corpora import Documents, load
+from labelkin.corpora import Documents
 from labelkin.corpora.corpus import read_texts
-from labelkin.label_matrix import read_labels
 
 # NumPy cuts off zeros at the end of names.
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
@@ -41,14 +39,6 @@ def test_a_file_becomes_a_corpus(write):
     assert corpus.train.tolist() == [0, 2]
     assert corpus.test.tolist() == [1]
     assert corpus.features == "text"
-
-
-def test_the_labels_are_those_of_read_labels(write):
-    ours = read_texts(write(TEA, {**SUGAR, "labels": ["tea", "sugar", "tea"]}, NOTHING))
-    theirs = read_labels([["tea"], ["tea", "sugar", "tea"], []])
-    assert (ours.label_names == theirs.names).all()
-    assert ours.label_names.dtype == theirs.names.dtype
-    np.testing.assert_array_equal(ours.Y, theirs.dense())
 
 
 def test_a_file_without_splits_is_all_for_training(write):
@@ -137,31 +127,6 @@ def test_a_byte_of_another_encoding_is_located(tmp_path, before):
         read_texts(path, encoding="utf-8")
     assert read_texts(path).documents.tolist() == ["café"]
     assert read_texts(path, encoding="latin-1").documents.tolist() == ["café"]
-
-
-def test_other_encodings_and_byte_order_marks_are_read(tmp_path):
-    path = tmp_path / "wide.jsonl"
-    text = json.dumps({**TEA, "text": "чай"}, ensure_ascii=False)
-    for encoding in ("utf-16", "utf-8-sig", "koi8-r"):
-        path.write_text(f"{text}\r\n", encoding=encoding)
-        named = "utf-8" if encoding == "utf-8-sig" else encoding
-        assert read_texts(path, encoding=named).documents.tolist() == ["чай"]
-
-
-def test_a_gzip_file_that_was_cut_off_is_no_corpus(tmp_path):
-    rng = np.random.default_rng(0)
-    path = tmp_path / "cut.jsonl.gz"
-    lines = [json.dumps({**TEA, "id": i, "text": str(rng.random(9))}) for i in range(2000)]
-    whole = gzip.compress("\n".join(lines).encode())
-    for end in (len(whole) - 1, len(whole) // 2, 12):
-        path.write_bytes(whole[:end])
-        with pytest.raises(ValueError, match=r"cut\.jsonl\.gz, line \d+: a gzip .*cut off\?"):
-            read_texts(path)
-
-
-def test_load_recognises_the_format_by_its_name(write):
-    assert load(write(TEA)).Y.shape == (1, 1)
-    assert load(str(write(TEA, name="other.ndjson"))).name == "other"
 
 
 def test_blocks_have_a_document_at_least(write):

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from labelkin.corpora import Documents, load
+from labelkin.corpora import load
 from labelkin.corpora.corpus import read_texts
 
 TEA, SUGAR = "http://example.org/tea", "http://example.org/sugar"
@@ -39,14 +39,6 @@ def test_a_second_file_is_the_test_part(write):
     assert corpus.name == "drinks"
     assert corpus.train.tolist() == [0, 1, 2]
     assert corpus.documents[corpus.test].tolist() == ["Sweet"]
-
-
-def test_short_texts_are_read_in_blocks(write):
-    blocks = list(Documents(write(short_tsv=SHORT) / "short.tsv").blocks(2))
-    assert [[d.text for d in block] for block in blocks] == [
-        ["Tea with sugar", "Just tea"],
-        ["Water"],
-    ]
 
 
 @pytest.mark.parametrize(
@@ -157,9 +149,3 @@ def test_names_beside_uris_are_kept(tmp_path):
     corpus = read_texts(tmp_path)
     assert corpus.display_names == {"u:1": "tea", "u:2": "sugar"}
     assert corpus.label_sets() == [("u:1", "u:2"), ("u:2",)]
-
-
-def test_a_corpus_without_names_has_none(tmp_path):
-    (tmp_path / "a.txt").write_text("Tea.")
-    (tmp_path / "a.key").write_text("tea\n")
-    assert read_texts(tmp_path).display_names == {}

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from labelkin.corpora.annotation_tools import is_prodigys
-from labelkin.corpora.documents import Documents
-from labelkin.prediction import Answer, make_layout
+from labelkin.corpora.documents import Documents, is_from_prodigy
+from labelkin.prediction import Answer
+from labelkin.prediction.output import make_layout
 
 FIELDS = {"needed": ("text",), "optional": ("id", "labels", "accepted", "rejected")}
 
@@ -66,7 +66,7 @@ def test_prodigys_categories():
 
 @pytest.mark.parametrize("found", [{"answer": "42"}, {"answer": "accept"}, {"cats": ["Tom"]}])
 def test_what_only_looks_like_prodigys_is_left_alone(found):
-    assert not is_prodigys(found)
+    assert not is_from_prodigy(found)
 
 
 LABELS = ["http://e.org/milk", "http://e.org/sugar", "http://e.org/tea"]
