@@ -297,7 +297,9 @@ class LabelAudit(LinkedEstimator):
 
         Parameters
         ----------
-        top, kinds
+        top : int, optional
+            As in :meth:`issues`.
+        kinds : collection of kinds, optional
             As in :meth:`issues`.
         ids : sequence of length n_documents, optional
             Names of the documents, instead of their rows.
