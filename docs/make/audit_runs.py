@@ -38,7 +38,7 @@ from labelkin.evaluation.metrics import evaluate
 from labelkin.files import write_atomic
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import probability_of
-from labelkin.research.experiments.plan import Content, CorpusChoice
+from labelkin.research.experiments.plan import ContentChoice, CorpusChoice
 from labelkin.research.experiments.prepared_corpus import (
     WEIGHTS,
     PreparedCorpus,
@@ -194,7 +194,7 @@ def _prepare(corpus: AuditCorpus, words: Mapping[str, Any]) -> tuple[PreparedCor
         content={},
     )
     prepared = prepare(choice, words)
-    content = Content("SVM", "svm", {}, weights=corpus.weights, terms=None)
+    content = ContentChoice("SVM", "svm", {}, weights=corpus.weights, terms=None)
     features, X = fit_features(content, prepared)
     test = [features.transform(block) for block in prepared.test_blocks()]
     return prepared, (X, sparse.vstack(test) if sparse.issparse(X) else np.concatenate(test))

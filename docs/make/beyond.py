@@ -34,9 +34,9 @@ from labelkin.files import write_atomic
 from labelkin.research.reports.scores import METRICS, WORDS
 from labelkin.research.reports.tables import (
     Table,
+    format_score,
     markdown_table,
     markdown_text,
-    score_text,
     signed_text,
 )
 
@@ -191,7 +191,7 @@ def _group_parts(cells: Sequence[LearnedCell], said: set[str]) -> Iterator[str]:
 def _compare_tuning(cells: Sequence[LearnedCell]) -> str:
     """Say what a tuned threshold gains beside the learned weight, by micro F1."""
     micro = {name: scores["micro_f1"] for name, scores in system_means(cells).items()}
-    values = {name: score_text(value, 3) for name, value in micro.items()}
+    values = {name: format_score(value, 3) for name, value in micro.items()}
     content, learned = "content, ½", "learned, ½"
     text = f"Mean micro F1: content {values[content]}, learned {values[learned]}"
     tuned, both = f"content, {TUNED}", f"learned, {TUNED}"

@@ -14,7 +14,7 @@ from docs.make.cells import (
 )
 
 from labelkin.research.reports.scores import F1_METRICS, METRICS, WORDS
-from labelkin.research.reports.tables import Cell, Table, score_text, signed_text
+from labelkin.research.reports.tables import Cell, Table, format_score, signed_text
 
 CALIBRATION = {"expected_calibration_error": "ECE", "brier_score": "Brier score"}
 #: What a threshold rule changes: who comes first does not depend on the cut.
@@ -237,7 +237,7 @@ def _arrow(metric: str, before: float, after: float) -> str:
 
 
 def _score(metric: str, value: float) -> str:
-    return score_text(value, _DECIMALS.get(metric, 4))
+    return format_score(value, _DECIMALS.get(metric, 4))
 
 
 def _table(

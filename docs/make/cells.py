@@ -22,7 +22,7 @@ from labelkin.evaluation.significance import (
     SummedMetric,
     paired_bootstrap,
 )
-from labelkin.research.reports.results import Outcome, System, read_outcomes
+from labelkin.research.reports.results import EvaluatedSystem, Outcome, read_outcomes
 from labelkin.research.reports.scores import LEARNED, LOSSES, METRICS, Score
 
 
@@ -92,9 +92,9 @@ class LearnedCell:
         return list(dict.fromkeys(rule for _, rule in self.systems if rule))
 
     @cached_property
-    def systems(self) -> dict[tuple[str, str], list[System]]:
+    def systems(self) -> dict[tuple[str, str], list[EvaluatedSystem]]:
         """By addition and rule the systems, seed by seed."""
-        found: dict[tuple[str, str], list[System]] = {}
+        found: dict[tuple[str, str], list[EvaluatedSystem]] = {}
         for system in self.outcome.systems:
             if system.content == self.content:
                 found.setdefault((system.addition, system.rule), []).append(system)
@@ -231,7 +231,7 @@ class _Outputs(list[Any]):
 
 
 def _bootstrap(
-    Y: Any, alone: Sequence[System], learned: Sequence[System], metric: str
+    Y: Any, alone: Sequence[EvaluatedSystem], learned: Sequence[EvaluatedSystem], metric: str
 ) -> Bootstrap:
     what = "log_odds" if metric == "one_error" else "decisions"
     before, after = (_Outputs(getattr(s, what) for s in systems) for systems in (alone, learned))

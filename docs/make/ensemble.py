@@ -26,7 +26,7 @@ from labelkin.files import write_atomic
 from labelkin.research.experiments import read_results
 from labelkin.research.experiments.run_folder import CorpusResults, Run
 from labelkin.research.reports.scores import LOSSES
-from labelkin.research.reports.tables import Cell, Table, markdown_table, score_text
+from labelkin.research.reports.tables import Cell, Table, format_score, markdown_table
 
 PAGE = Path(__file__).parent.parent / "findings" / "ensemble.md"
 MEASURES = {
@@ -185,7 +185,7 @@ def score_table(corpus: CorpusResults) -> Table:
     rows = []
     for system, scores in found.items():
         cells = [
-            Cell(score_text(scores.means[name]), best=round(scores.means[name], 4) == best[name])
+            Cell(format_score(scores.means[name]), best=round(scores.means[name], 4) == best[name])
             for name in MEASURES
         ]
         rows.append([Cell(_called(system)), *cells, Cell(f"{scores.seconds:.1f}")])
@@ -223,7 +223,7 @@ def embedding_table(scores: Sequence[Mapping[str, Any]]) -> Table:
     rows = [
         [
             Cell(f"seed {one['seed']}"),
-            *(Cell(score_text(one[name])) for name in MEASURES),
+            *(Cell(format_score(one[name])) for name in MEASURES),
             Cell(f"{one['seconds']:.1f}"),
         ]
         for one in scores
@@ -234,7 +234,7 @@ def embedding_table(scores: Sequence[Mapping[str, Any]]) -> Table:
     rows.append(
         [
             Cell("mean"),
-            *(Cell(score_text(means[name])) for name in MEASURES),
+            *(Cell(format_score(means[name])) for name in MEASURES),
             Cell(f"{means['seconds']:.1f}"),
         ]
     )

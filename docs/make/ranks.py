@@ -16,7 +16,7 @@ import numpy as np
 from docs.make.rank_test import RankTest, rank_test
 
 from labelkin.pages.pictures import COLOURS, Picture, drawing, finish
-from labelkin.research.reports.results import Outcome, System
+from labelkin.research.reports.results import EvaluatedSystem, Outcome
 from labelkin.research.reports.scores import LOSSES, METRICS, WORDS
 from labelkin.research.reports.tables import (
     Cell,
@@ -130,7 +130,7 @@ def compare(outcomes: Iterable[Outcome]) -> Comparison:
     )
 
 
-def _compared(outcome: Outcome) -> Iterator[tuple[str, System]]:
+def _compared(outcome: Outcome) -> Iterator[tuple[str, EvaluatedSystem]]:
     """Yield related methods, and threshold rules on binary relevance, each by its name."""
     relevance: dict[str, str] = {}
     for system in outcome.systems:
@@ -144,7 +144,7 @@ def _compared(outcome: Outcome) -> Iterator[tuple[str, System]]:
             yield f"{relevance[system.content]} | {system.rule}", system
 
 
-def _cost(system: System) -> Cost:
+def _cost(system: EvaluatedSystem) -> Cost:
     seconds = system.run.seconds if system.run else {}
     memory = system.run.memory if system.run else None
     return Cost(

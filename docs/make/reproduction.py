@@ -38,7 +38,7 @@ from labelkin.research.reports.scores import (
     paper_scores,
     without_weka,
 )
-from labelkin.research.reports.tables import Cell, Table, markdown_text, score_text, signed_text
+from labelkin.research.reports.tables import Cell, Table, format_score, markdown_text, signed_text
 
 HERE = Path(__file__).parent
 FINDINGS = HERE.parent / "findings"
@@ -207,7 +207,7 @@ def solver_table(outcome: Outcome) -> Table | None:
             pair = [scores.get((content, name, metric)) for name in (addition, exact)]
             figure = next((s.paper for s in pair if s and s.paper), None)
             for score in (figure, *pair):
-                value = score_text(score.value if score else math.nan, 5)
+                value = format_score(score.value if score else math.nan, 5)
                 change = signed_text(score.change if score else math.nan)
                 sign = score.sign if score else ""
                 cells.append(Cell(f"{value} {change} {sign}".rstrip()))

@@ -194,9 +194,9 @@ def compare(
     """
     if baseline.resolve() == proposal.resolve():
         raise ValueError(f"Two different runs must be compared, got {baseline} twice.")
-    from labelkin.research.experiments.comparison import compare_runs, read_run
+    from labelkin.research.experiments.comparison import compare_runs, find_run
 
-    found = compare_runs(read_run(baseline), read_run(proposal), n_draws, random_state)
+    found = compare_runs(find_run(baseline), find_run(proposal), n_draws, random_state)
     if json:
         plain = {key: [vars(one) for one in found[key]] for key in ("tests", "bootstraps")}
         print_json(found | plain)

@@ -23,7 +23,7 @@ from labelkin import corpora
 from labelkin.corpora.corpus import labels_of
 from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
 from labelkin.corpora.tables import find_delimiter, find_name
-from labelkin.corpora.vectors import read_score_text, score_text
+from labelkin.corpora.vectors import format_scores, read_score_text
 from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.files import csv_text, plain_cell
 from labelkin.label_matrix import Cells, LabelMatrix, read_labels
@@ -370,7 +370,7 @@ _WRITERS: dict[str, Callable[[ScoreMatrix], bytes]] = {
     ".csv": lambda scores: _write_table(scores, ","),
     ".tsv": lambda scores: _write_table(scores, "\t"),
     ".jsonl": _write_lines,
-    ".txt": lambda scores: score_text(_candidates(scores)).encode(),
+    ".txt": lambda scores: format_scores(_candidates(scores)).encode(),
 }
 """Writers by the ending of a file's name; what can be written can be read."""
 

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, ValidationError
 
 from labelkin.curation.saved_work import Entry
@@ -29,7 +30,6 @@ from labelkin.service.messages import (
     check_concepts,
     check_labels,
     check_text,
-    json_answer,
 )
 from labelkin.service.models import ServedModel
 from labelkin.service.running_service import Asked, RunningService, Service
@@ -226,7 +226,7 @@ async def suggest(project_id: str, request: Request) -> Response:
     only, known = (form.include, form.exclude), _known(model, form.metadata, service)
     wanted = Wanted(form.text, form.limit, form.threshold, only, known)
     [found] = await service.compute(model, form.text, best_labels, model, [wanted])
-    return json_answer({"results": _subjects(model, found, form.language)})
+    return JSONResponse({"results": _subjects(model, found, form.language)})
 
 
 @router.get("/")
@@ -283,7 +283,7 @@ def suggest_batch(
         for document in batch.documents
     ]
     found = best_labels(model, wanted)
-    return json_answer(
+    return JSONResponse(
         [
             {"results": _subjects(model, labels, language), "document_id": document.document_id}
             for document, labels in zip(batch.documents, found, strict=True)

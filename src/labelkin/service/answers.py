@@ -6,8 +6,7 @@ is read from these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
@@ -40,7 +39,9 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
     content = model.content(request.text)
     posterior = _posterior(model, snapshot, content, known)
     log_odds = posterior.log_odds
-    is_open = np.isfinite(log_odds) & _allowed(model, request.include, request.exclude)
+    is_open = np.isfinite(log_odds)
+    if request.include or request.exclude:
+        is_open &= _allowed(model, request.include, request.exclude)
     # By columns and in one piece: this is asked at every keystroke.
     [columns] = best_columns(log_odds, request.limit, is_open)
     parts = [part.name for part in posterior.parts]
@@ -65,7 +66,8 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
         }
         for j in np.flatnonzero(np.isinf(log_odds[0]) & ~_no_candidates(posterior)[0])
     ]
-    names = _names(model, (one["label"] for one in (*suggestions, *known_labels)), request.language)
+    shown = (str(one["label"]) for one in (*suggestions, *known_labels))
+    names = model.shown.vocabulary and _names(model, shown, request.language)
     return {
         "model": model.id,
         "suggestions": suggestions,
@@ -121,8 +123,10 @@ def posterior_log_odds(
     known: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """Return the posterior log-odds of texts, ``(n_texts, n_labels)``, given their known labels."""
-    with _rule_problems(snapshot, known):
+    try:
         return spread_out(model.log_odds(texts, known, snapshot.rescorer))
+    except ValueError as error:
+        raise _rule_problem(error, snapshot, known) from None
 
 
 def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Explained:
@@ -181,34 +185,35 @@ def _allowed(
 
 def _known(
     model: ServedModel, accepted: Sequence[str], rejected: Sequence[str]
-) -> NDArray[np.float64] | None:
-    """Return the known labels, 1, 0 and NaN, ``(1, n_labels)``; ``None``: all are open."""
+) -> dict[str, list[Any]] | None:
+    """Return the known labels; ``None``: all are open."""
     if not accepted and not rejected:
         return None
     _check_names(model, [*accepted, *rejected])
-    return read_known({"accepted": accepted, "rejected": rejected}, 1, model.name_array)
+    given = {"accepted": accepted, "rejected": rejected}
+    return {
+        word: [model.labels[model.column[name]] for name in names] for word, names in given.items()
+    }
 
 
 def _posterior(
     model: ServedModel,
     snapshot: Snapshot,
     content: DocumentContent,
-    known: NDArray[np.float64] | None,
+    known: Mapping[str, Sequence[Any]] | None,
 ) -> Posterior:
     """Return the posterior of a text, given its known labels and the labels that follow."""
-    with _rule_problems(snapshot, known):
-        return model.fitted.posterior(content, known, snapshot.rescorer)
-
-
-@contextmanager
-def _rule_problems(snapshot: Snapshot, known: Any) -> Iterator[None]:
-    """Raise a problem for known labels that break a rule."""
     try:
-        yield
+        return model.fitted.posterior(content, known, snapshot.rescorer)
     except ValueError as error:
-        if known is None or snapshot.rescorer.rules_ is None:
-            raise
-        raise ProblemError(422, "rule-broken", str(error)) from None
+        raise _rule_problem(error, snapshot, known) from None
+
+
+def _rule_problem(error: ValueError, snapshot: Snapshot, known: Any) -> Exception:
+    """Return the problem of known labels that break a rule; another error as it is."""
+    if known is None or snapshot.rescorer.rules_ is None:
+        return error
+    return ProblemError(422, "rule-broken", str(error))
 
 
 def _no_candidates(posterior: Posterior) -> NDArray[np.bool_]:

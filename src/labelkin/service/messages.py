@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from labelkin.label_matrix.record import some_of
@@ -25,15 +25,6 @@ MOST_NUMBER = 2**53 - 1
 Parts = dict[str, float]
 
 
-def _of_whole_characters(text: str) -> str:
-    """Keep out half a surrogate pair, which JSON can spell and no file can hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"must be whole characters, got half of one at {error.start}") from None
-    return text
-
-
 def _no_boolean(value: Any) -> Any:
     """Keep out true and false, which Python takes for numbers."""
     if isinstance(value, bool):
@@ -41,7 +32,8 @@ def _no_boolean(value: Any) -> Any:
     return value
 
 
-Text = Annotated[str, AfterValidator(_of_whole_characters)]
+#: A text that UTF-8 can represent: a string with a constraint is checked for that.
+Text = Annotated[str, Field(max_length=10**9)]
 #: Labels may be numbers; over HTTP all of them are texts.
 Name = Annotated[str, BeforeValidator(str)]
 #: The language that names of labels are wanted in; where there are none, they come in another.
@@ -90,9 +82,11 @@ class SuggestRequest(LabelledDocument):
     exclude: Concepts = []
 
     def check(self, limits: Limits) -> None:
-        """Raise a problem for a text, for labels or for concepts beyond the bounds."""
-        super().check(limits)
-        check_concepts(self.include, self.exclude, limits)
+        """Raise a problem for a text, for labels or for concepts beyond the limits."""
+        check_bound(413, "text-too-long", len(self.text), limits.text_characters)
+        check_labels(self.accepted, self.rejected, limits)
+        if self.include or self.exclude:
+            check_concepts(self.include, self.exclude, limits)
 
 
 class ExplainRequest(LabelledDocument):
@@ -499,8 +493,3 @@ async def answer_problem(request: Request, error: Exception) -> Response:
     if error.status_code == 404 and not isinstance(error, ProblemError):
         error.detail = f"There is nothing at {request.url.path}. /openapi.json lists the routes."
     return problem_response(error)
-
-
-def json_answer(content: Any) -> Response:
-    """Return an answer as JSON without validating it again, which takes time."""
-    return Response(json.dumps(content, allow_nan=False), media_type="application/json")

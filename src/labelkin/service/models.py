@@ -18,7 +18,7 @@ import numpy as np
 
 from labelkin.curation.saved_work import Entry, Mark, SavedWork
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.prediction import DocumentContent, FittedModel, load_model
+from labelkin.prediction import FittedModel, load_model
 from labelkin.service.telemetry import Telemetry
 from labelkin.storage import ModelFile, read_header
 from labelkin.vocabulary import LabelNames
@@ -96,7 +96,7 @@ class ServedModel:
         self.shown = LabelNames(self.names, self.fitted.names.vocabulary)
         self.snapshot = Snapshot(self.classifier.rescorer_, 0)
         self.unknown: Counter[str] = Counter()
-        self.content = lru_cache(_MOST_TEXTS)(self._content)
+        self.content = lru_cache(_MOST_TEXTS)(lambda text: self.fitted.content([text]))
         try:  # the first answer is then as quick as the others
             self.content("A first text.")
         except Exception as error:
@@ -161,9 +161,6 @@ class ServedModel:
         if entries:
             rescorer = rescorer.learn_more([self._label_set(entry) for entry in entries])
         self.snapshot = Snapshot(rescorer, learned + len(entries))
-
-    def _content(self, text: str) -> DocumentContent:
-        return self.fitted.content([text])
 
     def _label_set(self, entry: Entry) -> set[Any]:
         columns = [self.column[name] for name in entry.accepted if name in self.column]

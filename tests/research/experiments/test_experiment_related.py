@@ -160,7 +160,7 @@ from labelkin.research.experiments import subprocess_runner
 subprocess_runner.run_here = lambda job: time.sleep(600)
 subprocess_runner.joblib.load = lambda path: None
 print(os.getpid(), flush=True)
-subprocess_runner.main(".", sys.argv[1])
+subprocess_runner.run_job_file(".", sys.argv[1])
 """
 STARTER = """
 import os, subprocess, sys

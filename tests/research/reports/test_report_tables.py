@@ -17,9 +17,9 @@ from labelkin.research.reports.paper import label_table
 from labelkin.research.reports.tables import (
     Cell,
     Table,
+    format_score,
     markdown_table,
     p_value_text,
-    score_text,
     signed_text,
     text_table,
 )
@@ -113,7 +113,7 @@ def test_a_signed_number_reads_back_as_itself_rounded(value):
 
 
 def test_numbers_that_do_not_exist_are_dashes():
-    assert score_text(math.nan) == signed_text(math.nan) == "–"
+    assert format_score(math.nan) == signed_text(math.nan) == "–"
 
 
 def test_p_values_are_never_written_as_zero():

@@ -14,6 +14,7 @@ from zlib import crc32
 
 import numpy as np
 from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
@@ -26,7 +27,6 @@ from labelkin.service.messages import (
     check_batch,
     check_labels,
     check_text,
-    json_answer,
 )
 from labelkin.service.models import ServedModel, Snapshot
 from labelkin.service.running_service import OfModel
@@ -161,7 +161,7 @@ def predict(request: PredictRequest, asked: OfModel) -> Response:
     for text, one in zip(texts, chosen, strict=True):
         check_text(text, service.limits)
         check_labels(one.labels, (), service.limits)
-    return json_answer({"results": _predict(model, controls, texts, chosen) if texts else []})
+    return JSONResponse({"results": _predict(model, controls, texts, chosen) if texts else []})
 
 
 @router.post("/webhook")

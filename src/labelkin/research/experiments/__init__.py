@@ -14,7 +14,7 @@
 """
 
 from labelkin.research.experiments.configuration import parse_experiment, read_experiment
-from labelkin.research.experiments.plan import CorpusChoice, Experiment, PlannedRun, System
+from labelkin.research.experiments.plan import Experiment
 from labelkin.research.experiments.run import run_experiment
 from labelkin.research.experiments.run_folder import (
     CorpusResults,
@@ -30,14 +30,11 @@ from labelkin.research.experiments.shipped import (
 )
 
 __all__ = [
-    "CorpusChoice",
     "CorpusResults",
     "DamagedRun",
     "Experiment",
-    "PlannedRun",
     "Results",
     "Run",
-    "System",
     "find_experiment",
     "new_experiment",
     "parse_experiment",

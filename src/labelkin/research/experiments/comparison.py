@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from labelkin.research.experiments import CorpusResults, Run, read_results
 _RUNS_DEPTH = 3  # results/<corpus>/runs/<run>
 
 
-def read_run(folder: Path) -> tuple[Run, CorpusResults]:
+def find_run(folder: Path) -> tuple[Run, CorpusResults]:
     """Return a stored run and the results of its corpus."""
     if not (folder / "run.json").is_file():
         seeds = sorted(str(one) for one in folder.parent.glob(f"{escape(folder.name)}@seed*"))
@@ -51,21 +52,14 @@ def compare_runs(
     decided = (one.decisions(), other.decisions())
     log_odds = (one.log_odds(), other.log_odds())
     scores = [evaluate(truth, log_odds[k], decided[k]).scores() for k in range(2)]
-    bootstraps = []
-    for metric in SUMMED_METRICS:
-        if truth.unknown is None or metric not in ("subset_loss", "one_error"):
-            before, after = log_odds if metric == "one_error" else decided
-            bootstraps.append(
-                paired_bootstrap(
-                    truth,
-                    before,
-                    after,
-                    metric,
-                    n_draws=n_draws,
-                    random_state=random_state,
-                    names=names,
-                )
-            )
+    bootstrap = partial(paired_bootstrap, n_draws=n_draws, random_state=random_state, names=names)
+    of_label_sets = ("subset_loss", "one_error")  # they need a truth without unknown cells
+    pairs = {metric: log_odds if metric == "one_error" else decided for metric in SUMMED_METRICS}
+    bootstraps = [
+        bootstrap(truth, before, after, metric)
+        for metric, (before, after) in pairs.items()
+        if truth.unknown is None or metric not in of_label_sets
+    ]
     return {
         "baseline": names[0],
         "proposal": names[1],

@@ -19,10 +19,10 @@ from labelkin.research.experiments.plan import (
     AUTO,
     CONTROLS,
     PAPER_VARIANTS,
-    VARIANTS,
+    VARIANT_NAMES,
     Addition,
     Classifier,
-    Content,
+    ContentChoice,
     CorpusChoice,
     Experiment,
     RelatedMethod,
@@ -37,11 +37,10 @@ from labelkin.research.experiments.train import (
     parameter_types,
     part_names,
 )
+from labelkin.research.reports.scores import METRICS
 from labelkin.text import TermSelection, WordCounts
 from labelkin.vocabulary.files import PACKAGED
 
-#: The paper's metrics.
-METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
 _NamedPart = TypeVar("_NamedPart", bound=Classifier | Thresholds)
 
 
@@ -118,7 +117,7 @@ _EXPERIMENT = {
     "content": _TABLE,
     "related": _TABLE,
     "labels": _TABLE,
-    "variants": _some_of(VARIANTS),
+    "variants": _some_of(VARIANT_NAMES),
     "evidence_weights": _list_of(
         f"a list of distinct numbers of at least 0, or {AUTO!r} among them", _is_weight
     ),
@@ -250,18 +249,18 @@ def _read_corpus(
     )
 
 
-def _read_content(name: str, table: Mapping[str, Any], place: _Place) -> Content:
+def _read_content(name: str, table: Mapping[str, Any], place: _Place) -> ContentChoice:
     classifier, parameters = _read_part(table, "content", place, besides=_FEATURES)
     if "top" in parameters:
         raise place.error(
             f"an experiment must have the scores of all labels, got top = {parameters['top']!r}. "
             "Leave top out."
         )
-    return Content(name, classifier, parameters, **_read_features(table, place))
+    return ContentChoice(name, classifier, parameters, **_read_features(table, place))
 
 
 def _read_related(
-    name: str, table: Mapping[str, Any], place: _Place, content: Mapping[str, Content]
+    name: str, table: Mapping[str, Any], place: _Place, content: Mapping[str, ContentChoice]
 ) -> RelatedMethod:
     """Read a related method; ``estimator`` names a content classifier with its features."""
     besides = {

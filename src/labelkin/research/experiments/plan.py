@@ -18,7 +18,7 @@ from typing import Any, Literal
 AUTO: Literal["auto"] = "auto"
 #: How the other labels are filled in: the paper's two ways, and M1 with learned cuts.
 PAPER_VARIANTS = ("M1", "M2")
-VARIANTS = (*PAPER_VARIANTS, "M1cut")
+VARIANT_NAMES = (*PAPER_VARIANTS, "M1cut")
 #: Corrections of the content that use no other label.
 CONTROLS = ("offset", "calibration")
 
@@ -43,7 +43,7 @@ class Classifier:
 
 
 @dataclass(frozen=True)
-class Content(Classifier):
+class ContentChoice(Classifier):
     """A content classifier and its features.
 
     Attributes
@@ -59,7 +59,7 @@ class Content(Classifier):
 
 
 @dataclass(frozen=True)
-class RelatedMethod(Content):
+class RelatedMethod(ContentChoice):
     """A system that is trained as a whole, in a separate process, for comparison.
 
     Attributes
@@ -70,7 +70,7 @@ class RelatedMethod(Content):
         Seconds after which training is stopped; ``None``: no limit.
     """
 
-    estimator: Content | None = None
+    estimator: ContentChoice | None = None
     time_limit: float | None = None
 
     def identity(self) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class CorpusChoice:
     labels: Literal["all", "in_both"]
     test_share: float | None
     split_seed: int
-    content: Mapping[str, Content]
+    content: Mapping[str, ContentChoice]
     related: Mapping[str, RelatedMethod] = field(default_factory=dict)
     vocab: str | None = None
     label_language: str | None = None

@@ -18,7 +18,7 @@ from labelkin.corpora import KNOWN, Corpus, load
 from labelkin.corpora.corpus import label_fields, labels_of
 from labelkin.evaluation.splits import stratified_split
 from labelkin.label_matrix import LabelMatrix
-from labelkin.research.experiments.plan import Content, CorpusChoice
+from labelkin.research.experiments.plan import ContentChoice, CorpusChoice
 from labelkin.text import TermSelection, TermWeights, WordCounts
 from labelkin.vocabulary import LabelNames, read_vocabulary
 
@@ -141,7 +141,7 @@ def _label_names(corpus: Corpus, choice: CorpusChoice) -> dict[str, str]:
     return names.distinct()
 
 
-def fit_features(content: Content, corpus: PreparedCorpus) -> tuple[Pipeline, Any]:
+def fit_features(content: ContentChoice, corpus: PreparedCorpus) -> tuple[Pipeline, Any]:
     """Learn from the training documents what a content classifier sees: terms, then weights.
 
     Returns what transforms other documents, and the training documents as it sees them.

@@ -28,7 +28,7 @@ from labelkin.label_matrix import LabelMatrix
 from labelkin.research.experiments.train import Stopwatch
 
 _JOB, _ANSWER = "job.joblib", "answer.joblib"
-_PROGRAM = f"import sys; from {__name__} import main; main(*sys.argv[1:])"
+_PROGRAM = f"import sys; from {__name__} import run_job_file; run_job_file(*sys.argv[1:])"
 #: Lines of the process's stderr that an error repeats.
 _STDERR_LINES = 5
 
@@ -42,7 +42,7 @@ class Job(NamedTuple):
     X_test: Any
 
 
-class Answer(NamedTuple):
+class JobResult(NamedTuple):
     """The results of a job.
 
     Attributes
@@ -64,7 +64,7 @@ class Answer(NamedTuple):
     warnings: list[str]
 
 
-def run_in_subprocess(job: Job, time_limit: float | None = None) -> Answer | None:
+def run_in_subprocess(job: Job, time_limit: float | None = None) -> JobResult | None:
     """Run a job in another process; return ``None`` if it took more than ``time_limit`` seconds."""
     with TemporaryDirectory(prefix="labelkin-") as folder:
         joblib.dump(job, Path(folder) / _JOB)
@@ -88,11 +88,11 @@ def run_in_subprocess(job: Job, time_limit: float | None = None) -> Answer | Non
                 f"{done.returncode} (negative: a signal, perhaps for lack of memory):\n"
                 f"{stderr_tail}"
             )
-        answer: Answer = joblib.load(Path(folder) / _ANSWER)
+        answer: JobResult = joblib.load(Path(folder) / _ANSWER)
         return answer
 
 
-def run_here(job: Job) -> Answer:
+def run_here(job: Job) -> JobResult:
     """Run a job in this process; linear algebra has one thread."""
     model = job.model
     # Compiled code is loaded before the clock starts.
@@ -107,7 +107,7 @@ def run_here(job: Job) -> Answer:
         decisions = model.predict(job.X_test)
     decided = decisions.toarray() if sparse.issparse(decisions) else np.asarray(decisions)
     texts = list(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
-    return Answer(log_odds, decided > 0, seconds, _peak_memory(), texts)
+    return JobResult(log_odds, decided > 0, seconds, _peak_memory(), texts)
 
 
 def _peak_memory() -> float:
@@ -120,7 +120,7 @@ def _peak_memory() -> float:
     return float(peak if sys.platform == "darwin" else 1024 * peak)
 
 
-def main(folder: str, parent: str) -> None:
+def run_job_file(folder: str, parent: str) -> None:
     """Run the job in a folder and write the answer; end when the parent process has ended."""
     threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
     joblib.dump(run_here(joblib.load(Path(folder) / _JOB)), Path(folder) / _ANSWER)

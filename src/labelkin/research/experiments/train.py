@@ -35,7 +35,7 @@ from labelkin.research import related as methods
 from labelkin.research.experiments.plan import (
     AUTO,
     Addition,
-    Content,
+    ContentChoice,
     Control,
     RelatedMethod,
     Thresholds,
@@ -152,7 +152,7 @@ class Trained(NamedTuple):
 
 
 def train_content(
-    content: Content,
+    content: ContentChoice,
     seed: int,
     corpus: PreparedCorpus,
     report: Callable[[str], None],

@@ -31,8 +31,8 @@ from labelkin.label_matrix import LabelMatrix, in_container
 from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.research.related.conditionals import (
-    Columns,
     Conditional,
+    LabelColumns,
     Matrix,
     base_classifier,
     document_parts,
@@ -114,7 +114,7 @@ class ClassifierChain(LogOddsClassifier):
         return log_odds
 
 
-def read_order(order: Order, n_labels: int, random_state: Any) -> Columns:
+def read_order(order: Order, n_labels: int, random_state: Any) -> LabelColumns:
     """Return the label columns in the order of a chain."""
     if order is None:
         return np.arange(n_labels)
@@ -130,10 +130,10 @@ def read_order(order: Order, n_labels: int, random_state: Any) -> Columns:
 
 
 def fit_chain(
-    base: Any, X: Any, labels: LabelMatrix, order: Columns, n_jobs: int | None
+    base: Any, X: Any, labels: LabelMatrix, order: LabelColumns, n_jobs: int | None
 ) -> list[Conditional]:
     """Fit every label's classifier on the document and the true labels before it."""
-    shown: list[Columns] = [order[:0]] * len(order)
+    shown: list[LabelColumns] = [order[:0]] * len(order)
     for place, j in enumerate(order):
         shown[j] = order[:place]
     return fit_conditionals(base, X, labels, shown, true_labels(labels), n_jobs)
@@ -379,7 +379,7 @@ class ProbabilisticChain(LogOddsClassifier):
         if one.label_weights is not None:
             return parts[:, [j]] + sets[:, :, one.shown] @ one.label_weights
         n_documents, n_sets, n_labels = sets.shape
-        rows: Columns = np.repeat(np.arange(n_documents), n_sets)
+        rows: LabelColumns = np.repeat(np.arange(n_documents), n_sets)
         found = one.log_odds(X[rows], sets.reshape(-1, n_labels), parts[rows, j])
         return found.reshape(n_documents, n_sets)
 

@@ -27,7 +27,7 @@ from labelkin.odds import constant_labels, count_log_odds
 from labelkin.scikit_learn import seeded
 
 Matrix = NDArray[np.float64]
-Columns = NDArray[np.int64]
+LabelColumns = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Conditional:
     """
 
     prior: float
-    shown: Columns
+    shown: LabelColumns
     classifier: Any = None
     document_weights: Matrix | None = None
     label_weights: Matrix | None = None
@@ -121,7 +121,7 @@ def fit_conditionals(
     base: Any,
     X: Any,
     labels: LabelMatrix,
-    shown: Sequence[Columns],
+    shown: Sequence[LabelColumns],
     others: Any,
     n_jobs: int | None = None,
 ) -> list[Conditional]:
@@ -159,7 +159,7 @@ def fit_conditionals(
 
 
 def _fit_one(
-    base: Any, X: Any, others: Any, label: LabelMatrix, shown: Columns, prior: float
+    base: Any, X: Any, others: Any, label: LabelMatrix, shown: LabelColumns, prior: float
 ) -> Conditional:
     with _libraries().limit(limits=1, user_api="blas"):  # the same bytes whatever n_jobs
         classifier = clone(base).fit(beside(X, others), labels_for(base, label))
@@ -213,7 +213,7 @@ def true_labels(labels: LabelMatrix) -> sparse.csr_array:
     return sparse.csr_array(labels.positive + labels.unknown.multiply(labels.prior()[None, :]))
 
 
-def all_others(n_labels: int) -> list[Columns]:
+def all_others(n_labels: int) -> list[LabelColumns]:
     """Return for each label the columns of all others."""
     return [np.delete(np.arange(n_labels), j) for j in range(n_labels)]
 

@@ -30,8 +30,8 @@ from labelkin.method.label_sets import group_equal_rows
 from labelkin.odds import log_odds_of
 from labelkin.research.related.whole_label_sets import label_priors, whole_label_sets
 
-Matrix = NDArray[np.float64]
-Columns = NDArray[np.int64]
+_Matrix = NDArray[np.float64]
+_Columns = NDArray[np.int64]
 
 #: Words × label sets held dense at a time: 2²³ numbers are 64 MB.
 _CELLS = 2**23
@@ -50,10 +50,10 @@ class _SetWords(NamedTuple):
         How often the set has the word, ``(n_cells,)``.
     """
 
-    member: Columns
-    word: Columns
-    cell: Columns
-    times: Matrix
+    member: _Columns
+    word: _Columns
+    cell: _Columns
+    times: _Matrix
 
 
 class _WordMixture(LogOddsClassifier):
@@ -79,15 +79,15 @@ class _WordMixture(LogOddsClassifier):
         """Set the weights that EM begins with."""
 
     @abstractmethod
-    def _update(self, drawn: Matrix) -> None:
+    def _update(self, drawn: _Matrix) -> None:
         """Learn weights from the words that each pair (set, label) has drawn, ``(n_members,)``."""
 
     @abstractmethod
-    def _weights(self, labels: Columns) -> Matrix:
+    def _weights(self, labels: _Columns) -> _Matrix:
         """Return the weights of the labels of any set, ``(n_labels_of_set,)``, sum 1."""
 
     @abstractmethod
-    def _log_prior(self, labels: Columns) -> float:
+    def _log_prior(self, labels: _Columns) -> float:
         """Return log p(S), up to a constant."""
 
     def predict(self, X: Any) -> Any:
@@ -116,7 +116,7 @@ class _WordMixture(LogOddsClassifier):
         self.member_set_, self.member_label_ = pairs.T.copy()
         self._run_em(self._count_words(X, group), labels.shape[1] + 1, X.shape[1])
 
-    def _count_words(self, X: sparse.csr_array, group: Columns) -> _SetWords:
+    def _count_words(self, X: sparse.csr_array, group: _Columns) -> _SetWords:
         n_sets = len(self.set_counts_)
         member_of = sparse.csr_array(
             (np.ones(len(group)), (group, np.arange(len(group)))), shape=(n_sets, len(group))
@@ -155,7 +155,7 @@ class _WordMixture(LogOddsClassifier):
                 break
             previous = likelihood
 
-    def _member_weights(self) -> Matrix:
+    def _member_weights(self) -> _Matrix:
         """Return the weight of each label in each label set of the training documents."""
         return np.concatenate(
             [self._weights(labels) for labels in self._by_set(self.member_label_)]
@@ -165,7 +165,7 @@ class _WordMixture(LogOddsClassifier):
         """Return values of the pairs (set, label), set by set."""
         return np.split(values, np.flatnonzero(np.diff(self.member_set_)) + 1)
 
-    def _set_scores(self, X: sparse.csr_array) -> Matrix:
+    def _set_scores(self, X: sparse.csr_array) -> _Matrix:
         """Return log p(S) p(words | S) of every set of training, ``(n_documents, n_sets)``."""
         weights = sparse.csr_array(
             (self._member_weights(), (self.member_set_, self.member_label_)),
@@ -182,7 +182,7 @@ class _WordMixture(LogOddsClassifier):
             scores[:, s] += self._log_prior(labels if len(labels) else np.array([nobody]))
         return scores
 
-    def _climb(self, X: sparse.csr_array, scores: Matrix) -> tuple[NDArray[np.bool_], Matrix]:
+    def _climb(self, X: sparse.csr_array, scores: _Matrix) -> tuple[NDArray[np.bool_], _Matrix]:
         """Start from the best set seen; add the label that helps most, as long as one does.
 
         Returns the label sets, ``(n_documents, n_labels)``, and their log p(S) p(words | S).
@@ -203,8 +203,8 @@ class _WordMixture(LogOddsClassifier):
         return best, score
 
     def _grown_scores(
-        self, labels: Columns, left: Columns, words: Columns, counts: Matrix
-    ) -> Matrix:
+        self, labels: _Columns, left: _Columns, words: _Columns, counts: _Matrix
+    ) -> _Matrix:
         """Score a label set with each of some further labels, ``(n_left,)``."""
         sets = [np.append(labels, other) for other in left]
         weights = np.array([self._weights(one) for one in sets])
@@ -213,7 +213,7 @@ class _WordMixture(LogOddsClassifier):
         mixed += weights[:, [-1]] * self.theta_[np.ix_(left, words)]
         return prior + np.log(mixed) @ counts
 
-    def _log_odds(self, X: sparse.csr_array) -> Matrix:
+    def _log_odds(self, X: sparse.csr_array) -> _Matrix:
         """Log-odds by the sets seen in training and the best set of all."""
         scores = self._set_scores(X)
         best, score = self._climb(X, scores)
@@ -294,11 +294,11 @@ class MixtureModel(_WordMixture):
         self.set_weights_ = [np.full(len(labels), 1 / len(labels)) for labels in sets]
         self.set_numbers_ = {tuple(labels.tolist()): s for s, labels in enumerate(sets)}
 
-    def _update(self, drawn: Matrix) -> None:
+    def _update(self, drawn: _Matrix) -> None:
         parts = self._by_set(drawn + self.smoothing)
         self.set_weights_ = [part / part.sum() for part in parts]
 
-    def _weights(self, labels: Columns) -> Matrix:
+    def _weights(self, labels: _Columns) -> _Matrix:
         order = np.argsort(labels)
         s = self.set_numbers_.get(tuple(labels[order].tolist()))
         if s is None:
@@ -307,7 +307,7 @@ class MixtureModel(_WordMixture):
         weights[order] = self.set_weights_[s]
         return weights
 
-    def _log_prior(self, labels: Columns) -> float:
+    def _log_prior(self, labels: _Columns) -> float:
         s = self.set_numbers_.get(tuple(sorted(labels.tolist())))
         n_documents = self.set_counts_.sum() + 1  # one more has a set that nobody else has
         return float(np.log((1.0 if s is None else self.set_counts_[s]) / n_documents))
@@ -369,14 +369,14 @@ class ParametricMixture(_WordMixture):
         n_labels = self.label_sets_.shape[1] + 1
         self.pair_weights_ = None if self.order == 1 else np.full((n_labels, n_labels), 0.5)
 
-    def _weights(self, labels: Columns) -> Matrix:
+    def _weights(self, labels: _Columns) -> _Matrix:
         n = len(labels)
         if self.pair_weights_ is None:
             return np.full(n, 1 / n)
         # w_l = Σ_m 2 h_l h_m γ_lm with h = 1/n and γ_ll = ½: the weights sum to 1
         return self.pair_weights_[np.ix_(labels, labels)].sum(axis=1) * 2 / n**2
 
-    def _update(self, drawn: Matrix) -> None:
+    def _update(self, drawn: _Matrix) -> None:
         if self.pair_weights_ is None:
             return
         old, by_pair = self.pair_weights_, np.full_like(self.pair_weights_, self.smoothing)
@@ -389,5 +389,5 @@ class ParametricMixture(_WordMixture):
         self.pair_weights_ = by_pair / (by_pair + by_pair.T)
         np.fill_diagonal(self.pair_weights_, 0.5)
 
-    def _log_prior(self, labels: Columns) -> float:
+    def _log_prior(self, labels: _Columns) -> float:
         return 0.0

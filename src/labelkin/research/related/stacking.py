@@ -20,7 +20,7 @@ from labelkin.label_matrix import LabelMatrix, labels_for
 from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.research.related.conditionals import (
-    Columns,
+    LabelColumns,
     Matrix,
     all_others,
     base_classifier,
@@ -137,7 +137,7 @@ class StackedRelevance(_TwoLevels):
         return X if self.documents else np.empty((X.shape[0], 0))
 
 
-def correlated_labels(labels: LabelMatrix, at_least: float) -> list[Columns]:
+def correlated_labels(labels: LabelMatrix, at_least: float) -> list[LabelColumns]:
     """Return for each label the columns whose |φ| with it reaches a value; itself always.
 
     Examples

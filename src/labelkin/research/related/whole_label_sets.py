@@ -37,8 +37,8 @@ from labelkin.method.label_sets import group_equal_rows
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of
 from labelkin.scikit_learn import seeded
 
-Matrix = NDArray[np.float64]
-Columns = NDArray[np.int64]
+_Matrix = NDArray[np.float64]
+_Columns = NDArray[np.int64]
 
 
 class LabelPowerset(LogOddsClassifier):
@@ -129,12 +129,12 @@ class LabelPowerset(LogOddsClassifier):
                 warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
                 self.estimator_.fit(X[rows], classes)
 
-    def _best_sets(self, X: Any) -> Columns:
+    def _best_sets(self, X: Any) -> _Columns:
         if self.estimator_ is None:
             return np.zeros(X.shape[0], dtype=np.int64)
         return np.asarray(self.estimator_.predict(X), dtype=np.int64)
 
-    def _log_odds(self, X: Any) -> Matrix:
+    def _log_odds(self, X: Any) -> _Matrix:
         if self.estimator_ is not None and hasattr(self.estimator_, "predict_proba"):
             share = np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
             probability = share @ self.label_sets_[self.estimator_.classes_]
@@ -144,7 +144,7 @@ class LabelPowerset(LogOddsClassifier):
         return np.where(np.isnan(self.prior_), log_odds, self.prior_)
 
 
-def label_priors(labels: LabelMatrix) -> Matrix:
+def label_priors(labels: LabelMatrix) -> _Matrix:
     """Return the log-odds of constant labels, NaN for the others, ``(n_labels,)``."""
     counts = labels.counts()
     return np.where(constant_labels(*counts), count_log_odds(*counts), np.nan)
@@ -163,7 +163,7 @@ def whole_label_sets(labels: LabelMatrix, who: str) -> sparse.csr_array:
 
 def prune_label_sets(
     positive: sparse.csr_array, min_documents: int, keep_subsets: int
-) -> tuple[NDArray[np.bool_], Columns, Columns]:
+) -> tuple[NDArray[np.bool_], _Columns, _Columns]:
     """Return the frequent label sets, and which documents count as which of them.
 
     Returns
@@ -186,8 +186,7 @@ def prune_label_sets(
     frequent = np.flatnonzero(count >= min_documents)
     if len(frequent) in (0, len(sets)):
         return sets, np.arange(len(group)), group
-    size = sets[frequent].sum(axis=1)
-    order = frequent[np.lexsort((first[frequent], -count[frequent], -size))]
+    order = frequent[np.lexsort((-count[frequent], -sets[frequent].sum(axis=1)))]
     stands_for: dict[int, list[int]] = {int(s): [k] for k, s in enumerate(order)}
     for s in np.flatnonzero(count < min_documents):
         inside = ~(sets[order] & ~sets[s]).any(axis=1) & sets[order].any(axis=1)
@@ -287,7 +286,7 @@ class RAkEL(LogOddsClassifier):
             delayed(_fit_powerset)(powerset, X, labels.columns(subset)) for subset in self.subsets_
         )
 
-    def _log_odds(self, X: Any) -> Matrix:
+    def _log_odds(self, X: Any) -> _Matrix:
         votes, voters = np.zeros((X.shape[0], len(self.prior_))), np.zeros(len(self.prior_))
         for subset, powerset in zip(self.subsets_, self.powersets_, strict=True):
             voters[subset] += 1
@@ -340,7 +339,7 @@ class _Trees(LogOddsClassifier):
             targets = positive[:, varying].toarray().astype(np.int64)
             self.trees_ = trees.fit(X, targets.ravel() if len(varying) == 1 else targets)
 
-    def _log_odds(self, X: Any) -> Matrix:
+    def _log_odds(self, X: Any) -> _Matrix:
         log_odds = np.tile(self.prior_, (X.shape[0], 1))
         if self.trees_ is not None:
             found = self.trees_.predict_proba(X)

@@ -27,7 +27,7 @@ from labelkin.research.reports.tables import (
     Cell,
     Table,
     Tone,
-    score_text,
+    format_score,
     signed_text,
 )
 
@@ -109,10 +109,10 @@ def _score_table(
 
 def _value_cell(score: Score) -> Cell:
     """Return a score, the paper's and the difference beside it."""
-    text = score_text(score.value, _DECIMALS)
+    text = format_score(score.value, _DECIMALS)
     if score.paper is None:
         return Cell(text)
-    paper = score_text(score.paper.value, _DECIMALS)
+    paper = format_score(score.paper.value, _DECIMALS)
     return Cell(text, beside=_beside(paper, score.difference, _DECIMALS))
 
 

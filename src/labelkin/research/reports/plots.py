@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from labelkin.explain.graph import short_name
 from labelkin.pages.pictures import COLOURS, Picture, drawing, finish
-from labelkin.research.reports.results import Outcome, System
-from labelkin.research.reports.tables import score_text
+from labelkin.research.reports.results import EvaluatedSystem, Outcome
+from labelkin.research.reports.tables import format_score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def gain_pictures(outcome: Outcome, addition: str) -> list[Picture]:
     return pictures
 
 
-def _gains(alone: System, added: System) -> Floats:
+def _gains(alone: EvaluatedSystem, added: EvaluatedSystem) -> Floats:
     """Return the change in F1 of every label, ``(n_labels,)``."""
     before, after = (system.evaluation.per_label()["f1"] for system in (alone, added))
     return np.asarray(after - before, dtype=np.float64)
@@ -92,8 +92,8 @@ def reliability_pictures(outcome: Outcome, addition: str) -> list[Picture]:
     return [_reliability_picture(*pair) for pair in outcome.pairs(addition)]
 
 
-def _reliability_picture(before: System, after: System) -> Picture:
-    errors = [score_text(s.scores["expected_calibration_error"]) for s in (before, after)]
+def _reliability_picture(before: EvaluatedSystem, after: EvaluatedSystem) -> Picture:
+    errors = [format_score(s.scores["expected_calibration_error"]) for s in (before, after)]
     alt = (
         f"Reliability of {before.name} and {after.name}: expected calibration error {errors[0]} "
         f"before, {errors[1]} after."
@@ -108,7 +108,9 @@ def _reliability_picture(before: System, after: System) -> Picture:
         return finish(figure, after.name, alt)
 
 
-def _draw_reliability(axes: Axes, system: System, label: str, tone: str, style: str) -> None:
+def _draw_reliability(
+    axes: Axes, system: EvaluatedSystem, label: str, tone: str, style: str
+) -> None:
     table = system.evaluation.reliability
     if table is None:
         raise ValueError(

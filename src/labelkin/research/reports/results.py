@@ -19,7 +19,8 @@ from scipy import sparse
 from labelkin.evaluation import significance
 from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.research.experiments import CorpusResults, PlannedRun, Run, read_results
+from labelkin.research.experiments import CorpusResults, Run, read_results
+from labelkin.research.experiments.plan import PlannedRun
 from labelkin.research.reports.scores import (
     LEARNED,
     METRICS,
@@ -47,7 +48,7 @@ _WEIGHTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class EvaluatedSystem:
     """One evaluated system on one corpus, trained with one seed: see :func:`evaluate_system`.
 
     Attributes
@@ -88,7 +89,7 @@ class System:
         """Every score by the name of its metric."""
         return self.evaluation.scores()
 
-    def rows(self, corpus: str, alone: System | None) -> Iterator[Score]:
+    def rows(self, corpus: str, alone: EvaluatedSystem | None) -> Iterator[Score]:
         """Yield its rows of the record; ``alone`` is its content classifier, if there is a run."""
         which = (corpus, self.content, self.addition)
         for metric, value in self.scores.items():
@@ -115,9 +116,9 @@ def evaluate_system(
     addition: str = "",
     seed: int = 0,
     rule: str = "",
-    alone: System | None = None,
+    alone: EvaluatedSystem | None = None,
     run: Run | None = None,
-) -> System:
+) -> EvaluatedSystem:
     """Evaluate a system on test documents; nothing is trained.
 
     Parameters
@@ -130,7 +131,7 @@ def evaluate_system(
         0/1 of the same shape; ``None``: log-odds > 0.
     content, addition, seed, rule
         The names of the parts of the system, and its seed.
-    alone : System, default None
+    alone : EvaluatedSystem, default None
         Its content classifier alone, for sign tests.
     run : Run, default None
         The stored run.
@@ -149,7 +150,7 @@ def evaluate_system(
     """
     decided = sparse.csr_array(np.asarray(log_odds) > 0 if decisions is None else decisions)
     found = evaluate(Y, log_odds, decided)
-    system = System(content, addition, seed, rule, log_odds, decided, found, run=run)
+    system = EvaluatedSystem(content, addition, seed, rule, log_odds, decided, found, run=run)
     if alone is None or not addition:
         return system
     pair, names = (alone.decisions, decided), (alone.name, system.name)
@@ -188,7 +189,7 @@ class Outcome:
 
     corpus: str
     title: str
-    systems: Sequence[System]
+    systems: Sequence[EvaluatedSystem]
     planned: Sequence[tuple[str, str, int]] = ()
     metrics: Sequence[str] = METRICS
     labels: LabelMatrix | None = None
@@ -249,7 +250,7 @@ class Outcome:
         there = [added.addition for _, added in self.pairs()]
         return min(there, key=lambda a: (not a.endswith(LEARNED), a != "BLR+M2"), default="")
 
-    def pairs(self, addition: str | None = None) -> list[tuple[System, System]]:
+    def pairs(self, addition: str | None = None) -> list[tuple[EvaluatedSystem, EvaluatedSystem]]:
         """Return the content alone and with an addition (``None``: any), as of the first seed."""
         first = [s for s in self.systems if s.seed == self.seeds[0] and not s.rule]
         alone = {system.content: system for system in first if not system.addition}
@@ -322,8 +323,8 @@ def read_outcomes(
     return tuple(outcomes)
 
 
-def _evaluate_runs(results: CorpusResults, rules: bool) -> Iterator[System]:
-    alone: dict[tuple[str, int], System] = {}
+def _evaluate_runs(results: CorpusResults, rules: bool) -> Iterator[EvaluatedSystem]:
+    alone: dict[tuple[str, int], EvaluatedSystem] = {}
     truth = read_labels(results.Y, names=results.label_names)
     for run in [*results.runs, *(results.threshold_runs if rules else ())]:
         system = evaluate_system(

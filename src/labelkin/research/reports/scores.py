@@ -46,7 +46,7 @@ _WEKA = re.compile(r"[ ._-]\(?weka\)?", re.IGNORECASE)
 PAPER_TITLES = {"reuters21578": "Reuters-21578", "ohsumed23": "Ohsumed-23", "rcv1": "RCV1"}
 _BEGINNINGS = {"reuters21578": "reuters21578", "ohsumed": "ohsumed23", "rcv1": "rcv1"}
 
-Mark = Literal["", "•", "◦"]
+_Mark = Literal["", "•", "◦"]
 
 _ROUNDING = 1e-12  # what a mean over seeds can make of equal scores
 
@@ -123,7 +123,7 @@ class Score:
         return -lead if self.metric in LOWER_IS_BETTER else lead
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> _Mark:
         """``•`` for better than the baseline or equal to it, ``◦`` for worse; as in the paper."""
         if math.isnan(self.lead):
             return ""

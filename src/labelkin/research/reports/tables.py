@@ -78,12 +78,12 @@ class Table:
 # Numbers as people read them
 
 
-def score_text(value: float, decimals: int = 4) -> str:
+def format_score(value: float, decimals: int = 4) -> str:
     """Write a score with its decimals; a score that does not exist is a dash.
 
     Examples
     --------
-    >>> score_text(0.65), score_text(float("nan"))
+    >>> format_score(0.65), format_score(float("nan"))
     ('0.6500', '–')
     """
     return "–" if math.isnan(value) else f"{value:.{decimals}f}"
