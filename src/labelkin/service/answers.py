@@ -28,7 +28,7 @@ from labelkin.text.words import SurfaceForm, surface_forms
 
 #: Labels, terms and neighbours that are named; of the others the sum is given.
 _MOST = 30
-#: What is known of every two labels, as long as what it was made from is in use.
+#: Label graphs of rescorers that are in use.
 _graphs: WeakKeyDictionary[LabelRescorer, LabelGraph] = WeakKeyDictionary()
 
 
@@ -153,7 +153,7 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
             409,
             "follows-by-rule",
             f"Whether the text has {request.label!r} follows by a rule from the labels that are "
-            "accepted and rejected. Take those back to see what speaks for it.",
+            "accepted and rejected. Withdraw those to see its evidence.",
         )
     (explanation,) = explanations
     return messages.Explained.model_validate(
@@ -269,7 +269,7 @@ def _plain(term: Any) -> Any:
 
 
 def _names(model: ServedModel, labels: Iterable[str], language: str | None) -> messages.Names:
-    """Return what people call labels, where a vocabulary says so."""
+    """Return the names of labels; none if the model has no vocabulary."""
     if model.shown.vocabulary is None:
         return {}
     return {label: model.shown.of(label, language) for label in labels}
@@ -305,7 +305,7 @@ def search_labels(
 def related_labels(
     model: ServedModel, label: str, limit: int, language: str | None = None
 ) -> messages.RelatedLabels:
-    """Return the labels that speak most for a label or against it, strongest first."""
+    """Return the labels that are the strongest evidence for or against a label."""
     _check_names(model, [label])
     snapshot, column = model.snapshot, model.column[label]
     edges = _graph(snapshot).related(model.labels[column], limit)
@@ -324,7 +324,7 @@ def label_map(
     label: str | None = None,
     language: str | None = None,
 ) -> messages.LabelMap:
-    """Return the strongest edges between labels, and the labels on a circle, kin beside kin.
+    """Return the strongest edges between labels, and the labels on a circle.
 
     Of all labels; or of one, in the middle, and of its neighbours with each other.
     """
