@@ -7,8 +7,7 @@ from collections import Counter
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from live_server import ServerProcess
-from load import read_answer
+from live_server import ServerProcess, read_answer
 
 from labelkin.curation.saved_work import check_saved_work, read_saved_documents
 
@@ -99,7 +98,7 @@ async def story(start_server, n_clients, n_kills, seconds):
 @pytest.mark.long
 def test_every_acknowledged_document_is_there_once(small_model, tmp_path, long_proofs, capsys):
     """At full size: a hundred clients and ten minutes, with a kill every minute."""
-    n_clients, n_kills, seconds = (100, 10, 60) if long_proofs else (10, 10, 1.5)
+    n_clients, n_kills, seconds = (100, 10, 60) if long_proofs else (20, 10, 1.5)
     saved_work = tmp_path / "saved.sqlite"
     seen = asyncio.run(
         story(

@@ -110,3 +110,11 @@ def wait_until(is_so, seconds=20.0):
     while not is_so():
         assert time.perf_counter() < end, "it did not come to pass"
         time.sleep(0.01)
+
+
+async def read_answer(reader):
+    """Return status and body of one answer."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+    size = [line for line in head.split("\r\n") if line.startswith("content-length:")]
+    body = await reader.readexactly(int(size[0].partition(":")[2])) if size else b""
+    return int(head.split()[1]), body

@@ -223,7 +223,10 @@ async def suggest(project_id: str, request: Request) -> Response:
     check_text(form.text, service.limits)
     check_concepts(form.include, form.exclude, service.limits)
     _check_language(model, form.language)
-    only, known = (form.include, form.exclude), _known(model, form.metadata, service)
+    known = {}
+    if form.metadata_accepted or form.metadata_rejected:
+        known = _known(model, form.metadata, service)
+    only = form.include, form.exclude
     wanted = TextQuery(form.text, form.limit, form.threshold, only, known)
     [found] = await service.compute(model, form.text, most_probable_labels, model, [wanted])
     return JSONResponse({"results": _subjects(model, found, form.language)})

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from time import perf_counter
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from labelkin.service.messages import ProblemError, problem_response
@@ -25,16 +25,19 @@ _OPEN_PATHS = frozenset({"/", "/review", "/docs", "/health", "/ready", "/openapi
 _OPEN_FOLDER = "/page/"
 #: The route of requests without a route in the metrics: clients cannot create series.
 _NO_ROUTE = "none"
-SECURITY_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
+_POLICY = (
+    b"default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; "
+    b"frame-ancestors 'none'"
+)
+_SECURITY_HEADERS = (
+    (b"content-security-policy", _POLICY),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
 
 _log = logging.getLogger(__name__)
 
@@ -85,9 +88,9 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(raw=message["headers"])
-                for name, value in SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
+                names = {name for name, _ in message["headers"]}
+                more = [pair for pair in _SECURITY_HEADERS if pair[0] not in names]
+                message["headers"] = [*message["headers"], *more]
             await send(message)
 
         try:
