@@ -51,8 +51,8 @@ def info(name: options.CorpusNames, reading: options.Reading) -> None:
     options.print_label_notes(found)
 
 
-@corpus.command()
-def fetch(
+@corpus.command("fetch")
+def fetch_corpus(
     name: Annotated[str, argument("A known corpus.")],
     folder: Annotated[
         Path | None, option("Folder of the corpus. [default: the data folder]")
