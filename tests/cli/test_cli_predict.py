@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import call
 
-from labelkin import FixedCut, LabelDependenceClassifier, NaiveBayes, PCut, load, save
+from labelkin import LabelDependenceClassifier, NaiveBayes, load, save
+from labelkin.thresholds import FixedCut, PCut
 
 PROGRAM = """
 import re, sys

@@ -13,7 +13,7 @@ import io
 import json
 import lzma
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -125,10 +125,15 @@ def write_corrected_corpus(
                 "split": "test" if i in test else "train",
             }
 
-    with _opened(out) as file:
-        for line in lines():
-            file.write((json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8"))
+    write_json_lines(lines(), out)
     return None
+
+
+def write_json_lines(documents: Iterable[Mapping[str, Any]], out: Path) -> None:
+    """Write documents as JSON lines."""
+    with _opened(out) as file:
+        for document in documents:
+            file.write((json.dumps(document, ensure_ascii=False) + "\n").encode("utf-8"))
 
 
 @contextmanager
