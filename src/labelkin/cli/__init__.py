@@ -47,9 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        from labelkin.cli.app import run
+        from labelkin.cli.app import invoke
 
-        code = run(arguments)
+        code = invoke(arguments)
         sys.stdout.flush()
         return code
     except UnicodeError as error:

@@ -111,7 +111,7 @@ def start(
     """
 
 
-def run(arguments: Sequence[str] | None) -> int:
+def invoke(arguments: Sequence[str] | None) -> int:
     """Run one call and return its exit code; wrong usage is one line on stderr."""
     warnings.showwarning = _print_warning
     for stream in (sys.stdout, sys.stderr):

@@ -51,7 +51,7 @@ def audit(
     content: options.Content = None,
     labels: options.Labels = "logistic",
     rules: options.RulesFile = None,
-    vocab: options.Vocab = None,
+    vocab: options.VocabularyFile = None,
     label_language: options.LabelLanguage = None,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -51,8 +50,8 @@ def info(name: options.CorpusNames, reading: options.Reading) -> None:
     options.print_label_notes(found)
 
 
-@corpus.command()
-def fetch(
+@corpus.command("fetch")
+def fetch_corpus(
     name: Annotated[str, argument("A known corpus.")],
     folder: Annotated[
         Path | None, option("Folder of the corpus. [default: the data folder]")
@@ -95,29 +94,16 @@ def export(
 
     Example:  labelkin corpus export newsroom --out news
     """
-    files = [out / file for file in ("news.csv", "new.csv", "news.jsonl", "texts.jsonl")]
-    for file in files:
-        options.check_new(file)
-    from labelkin import corpora
-    from labelkin.files import csv_text, write_atomic
+    names = ("news.csv", "new.csv", "news.jsonl", "texts.jsonl")
+    for file in names:
+        options.check_new(out / file)
+    from labelkin.corpora.published.newsroom import newsroom_files
+    from labelkin.files import write_atomic
 
-    news = corpora.newsroom(n_documents)
-    ids, labels = [f"n{i}" for i in range(1, n_documents + 1)], news.label_sets()
-    rows = [
-        (id, *text.split("\n", 1), ";".join(row))
-        for id, text, row in zip(ids, news.documents, labels, strict=True)
-    ]
-    heading, train, test = ("id", "title", "text", "labels"), news.train, news.test
     out.mkdir(parents=True, exist_ok=True)
-    write_atomic(files[0], csv_text([heading, *(rows[i] for i in train)]))
-    write_atomic(files[1], csv_text([heading[:3], *(rows[i][:3] for i in test)]))
-    labelled = [{"id": ids[i], "text": news.documents[i], "labels": labels[i]} for i in train]
-    texts = [{"id": ids[i], "text": news.documents[i]} for i in test]
-    for file, records in zip(files[2:], (labelled, texts), strict=True):
-        lines = [json.dumps(one, ensure_ascii=False) for one in records]
-        write_atomic(file, "\n".join([*lines, ""]))
-    for file, rows_in in zip(files, (train, test, train, test), strict=True):
-        echo(f"{file}: {counted(len(rows_in), 'document')}")
+    for file, (text, n_rows) in newsroom_files(n_documents).items():
+        write_atomic(out / file, text)
+        echo(f"{out / file}: {counted(n_rows, 'document')}")
 
 
 def place_of(name: str) -> str:

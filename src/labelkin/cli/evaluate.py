@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @options.reads_corpus
 def evaluate(
-    model: options.ModelFile,
+    model: options.ModelPath,
     corpus: options.CorpusNames,
     reading: options.Reading,
-    part: options.Part = None,
+    part: options.WhichPart = None,
     per_label: Annotated[
         bool, option("Also print the scores of every label.", "--per-label")
     ] = False,

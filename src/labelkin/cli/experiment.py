@@ -89,8 +89,8 @@ def list_experiments(
     )
 
 
-@experiment.command()
-def run(
+@experiment.command("run")
+def run_one(
     name: Annotated[
         str, argument("One of labelkin (experiment list), or a TOML file.", metavar="EXPERIMENT")
     ],
@@ -125,7 +125,7 @@ def run(
     place = Path("labelkin-results") / found.name if out is None else out
     with resumable(), _bars(quiet) as (runs, blocks):
         run_experiment(found, place, paths=paths, n_jobs=n_jobs, progress=runs, run_progress=blocks)
-    report([place], None)
+    report_folders([place], None)
 
 
 @experiment.command()
@@ -155,8 +155,8 @@ def new(
     print_message(f"Look at it, then run it:  labelkin experiment run {file}")
 
 
-@experiment.command()
-def report(
+@experiment.command("report")
+def report_folders(
     folders: Annotated[list[Path], argument("Result folders.")],
     out: Annotated[
         Path | None, option("Folder of the tables. [default: the result folder]")

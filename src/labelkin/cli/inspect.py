@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    model: options.ModelFile,
+    model: options.ModelPath,
     top: Annotated[
         int, option("Number of attractions and of repulsions between labels.", min=0)
     ] = 10,

@@ -20,8 +20,8 @@ _ENDINGS = (".csv", ".tsv", ".jsonl")
 
 @options.reads_documents
 def next(
-    model: options.ModelFile,
-    pool: options.Inputs,
+    model: options.ModelPath,
+    pool: options.InputPaths,
     reading: options.Reading,
     n: Annotated[int, option("Number of documents.", "--n", "-n", min=1)] = 10,
     out: Annotated[

@@ -22,10 +22,10 @@ _WORDS = {
 
 @options.reads_corpus
 def optimize(
-    model: options.ModelFile,
+    model: options.ModelPath,
     corpus: options.CorpusNames,
     reading: options.Reading,
-    part: options.Part = None,
+    part: options.WhichPart = None,
     metric: Annotated[
         Literal["document_f1", "micro_f1", "macro_f1"], option("Metric of the printed table.")
     ] = "document_f1",

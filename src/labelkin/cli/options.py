@@ -104,11 +104,11 @@ InputFormat = Annotated[
     Literal["jsonl", "json", "csv", "tsv", "text"] | None,
     option("Format of the documents. [default: by the ending of the file]", panel=FILES),
 ]
-Part = Annotated[
+WhichPart = Annotated[
     Literal["test", "train", "all"] | None,
     option("Which documents. [default: test documents if there are any, else all]"),
 ]
-ModelFile = Annotated[Path, argument("A model file, as labelkin train writes it.", metavar="MODEL")]
+ModelPath = Annotated[Path, argument("A model file, as labelkin train writes it.", metavar="MODEL")]
 Trusted = Annotated[
     list[str] | None,
     option(
@@ -125,7 +125,7 @@ CorpusNames = Annotated[
         "A known corpus (labelkin corpus list), or paths of files and folders.", metavar="CORPUS"
     ),
 ]
-Inputs = Annotated[
+InputPaths = Annotated[
     list[str],
     argument(
         "JSON, JSON lines, CSV or TSV with a column of texts, text files with a document per "
@@ -147,14 +147,14 @@ Labels = Annotated[
     Literal["logistic", "svm"],
     option("Label classifier: evidence from the other labels.", panel=MODEL),
 ]
-Variant = Annotated[
+VariantName = Annotated[
     Literal["soft", "hard"],
     option("Fill in other labels by probabilities (M2) or by decisions (M1).", panel=MODEL),
 ]
 RulesFile = Annotated[
     Path | None, option("Rules between labels: a table (narrower, broader) or SKOS.", panel=MODEL)
 ]
-Vocab = Annotated[
+VocabularyFile = Annotated[
     str | None,
     option(
         "Names of the labels: SKOS (.ttl, .rdf, .nt, .jsonld), or a table (.tsv, .csv) of "

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 @options.reads_documents
 def predict(
-    model: options.ModelFile,
-    input: options.Inputs,
+    model: options.ModelPath,
+    input: options.InputPaths,
     reading: options.Reading,
     out: Annotated[Path | None, option("A new file. [default: stdout]", "--out", "-o")] = None,
     out_folder: Annotated[

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 #: Columns of the tables of scores.
-WORDS = {
+METRIC_WORDS = {
     "micro_f1": "micro F1",
     "macro_f1": "macro F1",
     "hamming_loss": "Hamming loss",
@@ -41,7 +41,7 @@ def print_message(message: str, quiet: bool = False) -> None:
 
 
 @contextmanager
-def stage(name: str, quiet: bool = False) -> Iterator[None]:
+def timed_stage(name: str, quiet: bool = False) -> Iterator[None]:
     """Report the duration of a stage when it is finished."""
     start = time.perf_counter()
     yield
@@ -198,7 +198,7 @@ def print_scores(
 ) -> None:
     """Print a table of scores of the content alone and of the model."""
     systems = {"content": "content alone", "model": "with other labels"}
-    words = dict(WORDS)
+    words = dict(METRIC_WORDS)
     if any("candidate_recall" in found for found in scores.values()):
         words["candidate_recall"] = "candidate recall"
     rows = [

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from labelkin.cli import options
 from labelkin.cli.options import MODEL, argument, option
-from labelkin.cli.printing import WORDS, counted, print_message, watching
+from labelkin.cli.printing import METRIC_WORDS, counted, print_message, watching
 
 if TYPE_CHECKING:
     from labelkin.evaluation.metrics import Evaluation
     from labelkin.label_matrix import LabelMatrix
     from labelkin.models.rescorer import LabelRescorer
-    from labelkin.prediction.scores import LabelSets, ScoreMatrix
+    from labelkin.prediction.scores import DocumentLabels, ScoreMatrix
 
 
 @options.reads_documents
@@ -53,7 +53,7 @@ def rescore(
         ),
     ] = None,
     labels: options.Labels = "logistic",
-    variant: options.Variant = "soft",
+    variant: options.VariantName = "soft",
     replace: options.Replace = False,
     dask: options.Dask = None,
     quiet: options.Quiet = False,
@@ -139,7 +139,7 @@ def _fit(rescorer: LabelRescorer, labels: LabelMatrix, unseen: Any, quiet: bool)
             print_message(f"--out-of-fold {rule} Make them by cross-validation.", quiet)
 
 
-def _print_readings(read: dict[str | None, LabelSets], quiet: bool) -> None:
+def _print_readings(read: dict[str | None, DocumentLabels], quiet: bool) -> None:
     for name, one in read.items():
         if name and one.reading:
             n_documents, n_labels = one.labels.shape
@@ -151,7 +151,9 @@ def _before_and_after(one: Evaluation, other: Evaluation) -> str:
     """Return metrics before and after in one sentence."""
     before, after = one.scores(), other.scores()
     shown = ("micro_f1", "macro_f1", "one_error")
-    moved = ", ".join(f"{WORDS[name]} {before[name]:.4f} → {after[name]:.4f}" for name in shown)
+    moved = ", ".join(
+        f"{METRIC_WORDS[name]} {before[name]:.4f} → {after[name]:.4f}" for name in shown
+    )
     hint = ""
     if after["micro_f1"] < before["micro_f1"]:
         hint = " The other labels do not help: --evidence-weight 0 leaves scores unchanged."

@@ -28,7 +28,7 @@ _MOST_WORDS, _MOST_NEIGHBOURS = 6, 5
 
 
 def suggest(
-    model: options.ModelFile,
+    model: options.ModelPath,
     text: Annotated[
         str, argument("The document, or a file with it; - reads stdin.", metavar="TEXT")
     ],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from labelkin.cli import options
 from labelkin.cli.options import ASSIGNED, MODEL, option
 from labelkin.cli.printing import (
-    WORDS,
+    METRIC_WORDS,
     counted,
     echo,
     listed,
@@ -16,7 +16,7 @@ from labelkin.cli.printing import (
     print_pairs,
     print_scores,
     size_text,
-    stage,
+    timed_stage,
     watching,
 )
 from labelkin.registry import names
@@ -66,7 +66,7 @@ def train(
         ),
     ] = None,
     labels: options.Labels = "logistic",
-    variant: options.Variant = "soft",
+    variant: options.VariantName = "soft",
     evidence_weight: Annotated[
         str | None,
         option(
@@ -93,7 +93,7 @@ def train(
     at_most: Annotated[
         int | None, option("Maximum number of labels per document.", panel=ASSIGNED, min=1)
     ] = None,
-    vocab: options.Vocab = None,
+    vocab: options.VocabularyFile = None,
     label_language: options.LabelLanguage = None,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,
@@ -131,7 +131,7 @@ def train(
 
     rule = as_rule(cut, "log_odds")
     parameters = words.parameters()
-    with stage(f"reading {', '.join(corpus)}", quiet):
+    with timed_stage(f"reading {', '.join(corpus)}", quiet):
         loaded = reading.corpus(corpus, quiet)
     is_tested = len(loaded.test) > 0 and not all_documents
     if is_tested:
@@ -239,7 +239,7 @@ def _fit(
 
     X = documents
     for step in steps:
-        with stage(_STAGES.get(type(step).__name__, "vectors"), quiet):
+        with timed_stage(_STAGES.get(type(step).__name__, "vectors"), quiet):
             X = step.fit_transform(X)
     with watching(quiet):
         scores = fit_and_evaluate(classifier, X, labels, verbose=int(not quiet))
@@ -329,4 +329,4 @@ def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) 
     found = evaluate_documents(fitted_model(model), documents, labels).scores()
     echo("")
     title = counted(len(corpus.test), "test document")
-    print_scores({"model": {name: found[name] for name in WORDS}}, title)
+    print_scores({"model": {name: found[name] for name in METRIC_WORDS}}, title)

@@ -31,13 +31,13 @@ from labelkin.thresholds import LimitTable, limit_table
 
 #: Documents × labels evaluated at a time: 2²² numbers are 32 MB.
 _CELLS = 2**22
-Wanted = Literal["log_odds", "probabilities", "decisions"]
+_Wanted = Literal["log_odds", "probabilities", "decisions"]
 
 
 def predict_blocks(
     model: Any,
     blocks: Iterable[Any],
-    wanted: Wanted = "decisions",
+    wanted: _Wanted = "decisions",
     *,
     folder: str | Path | None = None,
     engine: Engine | None = None,
@@ -224,7 +224,7 @@ def _answered(
         return worker.map(_write, enumerate(parts), folder=place, function=function, shared=shared)
 
 
-def _predict(block: Any, model: FittedModel, wanted: Wanted) -> Any:
+def _predict(block: Any, model: FittedModel, wanted: _Wanted) -> Any:
     log_odds = model.scores(read_block(block))
     if wanted == "log_odds":
         return log_odds

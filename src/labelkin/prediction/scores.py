@@ -376,7 +376,7 @@ _WRITERS: dict[str, Callable[[ScoreMatrix], bytes]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class LabelSets:
+class DocumentLabels:
     """The label sets of documents.
 
     Attributes
@@ -408,7 +408,7 @@ class LabelSets:
         return {name: i for i, name in enumerate(self.ids or ())}
 
 
-def read_label_sets(name: str, **reading: Any) -> LabelSets:
+def read_label_sets(name: str, **reading: Any) -> DocumentLabels:
     """Return the label sets of documents.
 
     Parameters
@@ -425,7 +425,7 @@ def read_label_sets(name: str, **reading: Any) -> LabelSets:
     if suffix not in (*_WRITERS, ".ndjson") or not path.exists():
         corpus = corpora.load(name, **reading)
         ids = None if corpus.ids is None else corpus.names()
-        return LabelSets(labels_of(corpus), ids, corpus.train, corpus.understood)
+        return DocumentLabels(labels_of(corpus), ids, corpus.train, corpus.understood)
     if suffix == ".npz":
         stored = read_archive(path)
         if is_sparse(stored):
@@ -439,14 +439,14 @@ def read_label_sets(name: str, **reading: Any) -> LabelSets:
         labels = read_labels([set(document.labels or ()) for document in documents])
         has_ids = all(document.id is not None for document in documents)
         ids = [str(document.id) for document in documents] if has_ids else None
-        return LabelSets(labels, ids, train, str(source.understood))
+        return DocumentLabels(labels, ids, train, str(source.understood))
     scores = read_score_file(path)
     ids = None if scores.ids is None else [str(one) for one in scores.ids]
     return _all_train(read_labels(scores.values, names=scores.names), ids)
 
 
-def _all_train(labels: LabelMatrix, ids: list[str] | None = None) -> LabelSets:
-    return LabelSets(labels, ids, np.arange(labels.shape[0]))
+def _all_train(labels: LabelMatrix, ids: list[str] | None = None) -> DocumentLabels:
+    return DocumentLabels(labels, ids, np.arange(labels.shape[0]))
 
 
 class Comparison:
@@ -465,7 +465,9 @@ class Comparison:
         Whether documents without a known id are matched by order.
     """
 
-    def __init__(self, known: LabelSets | None, names: list[str] | None, by_order: bool) -> None:
+    def __init__(
+        self, known: DocumentLabels | None, names: list[str] | None, by_order: bool
+    ) -> None:
         # Columns that are numbers are matched by their order.
         if known and names is not None and known.labels.names.dtype.kind not in "iu":
             labels = labels_in_order(known.labels, names, "Scores and known labels")
