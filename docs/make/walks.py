@@ -6,11 +6,13 @@ entered at least once, in how many files, and how often the file changes in the 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import inspect
 import io
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -36,10 +38,12 @@ def walk(function: Callable[[], Any]) -> tuple[int, int, int]:
             entered.setdefault((code.co_filename, code.co_qualname, code.co_firstlineno))
 
     sys.setprofile(enter)
+    threading.setprofile(enter)  # threads that the function starts
     try:
         function()
     finally:
         sys.setprofile(None)
+        threading.setprofile(None)
     files = [file for file, *_ in entered]
     changes = sum(one != other for one, other in pairwise(files))
     return len(entered), len(set(files)), changes
@@ -69,6 +73,33 @@ def main() -> None:
         for name, function in walks.items():
             functions, files, changes = walk(function)
             print(f"{name:34} {functions:4} functions {files:3} files {changes:4} changes")
+        functions, files, changes = walk_of_http_suggest(Path(model))
+        print(f"{'HTTP suggest':34} {functions:4} functions {files:3} files {changes:4} changes")
+
+
+def walk_of_http_suggest(model: Path) -> tuple[int, int, int]:
+    """Return the walk of one suggestion of a running service, from request to answer.
+
+    The application is called in this thread, without a server: short texts are answered in the
+    event loop.
+    """
+    import httpx
+
+    from labelkin.service import create_app
+
+    app = create_app([model], saved_work=model.with_name("walk.sqlite"))
+    request = {"text": "wheat and corn harvest", "accepted": ["grain"]}
+
+    async def ask() -> None:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            answer = await client.post(f"/api/models/{model.stem}/suggest", json=request)
+            assert answer.status_code == 200, answer.text
+
+    try:
+        return walk(lambda: asyncio.run(ask()))
+    finally:
+        app.state.service.close()
 
 
 def _run(arguments: list[str]) -> None:

@@ -125,21 +125,21 @@ FORGED = [
     (_set("children", (0, 1), 10**6), "after their parents"),
     (_set("children", (0, 0), -1), "after their parents"),
     (_set("children", (0, 0), -5), "after their parents"),
-    (_set("feature", 0, 5), "others than its 5 features"),
-    (_set("feature", 0, -1), "others than its 5 features"),
+    (_set("feature", 0, 5), "a forest of other features"),
+    (_set("feature", 0, -1), "a forest of other features"),
     (_set("roots", 0, -1), "roots"),
     (_set("roots", 0, 10**6), "roots"),
     (_set("leaf", 0, 0), "after their parents"),  # a leaf that has children
-    (_set("leaf", -1, 10**6), "leaves that have no shares"),
-    (_set("leaf", 0, -2), "leaves that have no shares"),
-    (_set("threshold", 0, np.nan), "none"),
-    (_set("shares", (0, 0), 1.5), "none"),
+    (_set("leaf", -1, 10**6), "leaves without shares"),
+    (_set("leaf", 0, -2), "leaves without shares"),
+    (_set("threshold", 0, np.nan), "invalid"),
+    (_set("shares", (0, 0), 1.5), "invalid"),
     (_replace("feature", lambda a: a[:-1]), "do not fit|features"),
     (_replace("roots", lambda a: a[:0]), "roots"),
     (_replace("shares", lambda a: a[:, 0]), "do not fit"),
     (_replace("leaf", lambda a: a.astype(np.int64)), "not an array of their kind"),
     (_replace("children", lambda a: a.tolist()), "not an array of their kind"),
-    (_replace("n_features", lambda n: 0), "no features"),
+    (_replace("n_features", lambda n: 0), "other features"),
 ]
 
 

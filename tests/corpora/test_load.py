@@ -201,7 +201,7 @@ def test_an_arff_file_takes_the_xml_file_of_its_name(tmp_path):
     (folder / "other.xml").write_text(XML.replace("label name", "label unknown"))
     assert load(folder / "any-test.arff").Y.shape[1] == 2
     (folder / "any.xml").rename(folder / "third.xml")
-    with pytest.raises(FileNotFoundError, match=r"one file \*\.xml, .* Name the one of this .*xml"):
+    with pytest.raises(FileNotFoundError, match=r"one file \*\.xml, .* labels any-test.xml"):
         load(folder / "any-test.arff")
 
 

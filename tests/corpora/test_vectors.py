@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from labelkin.corpora import load
-from labelkin.corpora.vectors import read_extreme, read_libsvm, read_score_text, score_text
+from labelkin.corpora.vectors import format_scores, read_extreme, read_libsvm, read_score_text
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ def test_a_first_line_says_how_many(tmp_path):
 def test_what_is_written_is_read(tmp_path):
     rng = np.random.default_rng(0)
     scores = sparse.csr_array(np.where(rng.random((9, 5)) < 0.4, rng.normal(size=(9, 5)), 0.0))
-    found = read_score_text(written(tmp_path, score_text(scores)))
+    found = read_score_text(written(tmp_path, format_scores(scores)))
     assert (found != scores).nnz == 0
     assert found.shape == scores.shape
 

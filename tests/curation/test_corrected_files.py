@@ -105,6 +105,13 @@ def test_objects_stay_objects(tmp_path):
     assert subjects == [{"uri": "u:1", "label": "one"}, {"uri": "u:2"}]
 
 
+def test_examples_of_prodigy_are_an_error(tmp_path):
+    line = '{"id": 1, "text": "x", "accept": ["tea"], "answer": "accept"}\n'
+    with pytest.raises(ValueError, match=r"must have its labels in labels, got .* Prodigy"):
+        corrected(tmp_path, "x.jsonl", line, ("1", "tea", True))
+    assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "utf-16"])
 def test_encodings_and_byte_order_marks_stay(tmp_path, encoding):
     text = "text,labels\nTé,thé\nLait,lait\n"

@@ -1,6 +1,5 @@
 """Files made to mislead, with a right checksum: errors, and nothing in them is run."""
 
-import copy
 import json
 import os
 import random
@@ -11,8 +10,6 @@ import numpy as np
 import pytest
 from forged_files import put_together, take_apart
 from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, NearestNeighbours
 from labelkin.storage import load, read_header, save
@@ -382,55 +379,11 @@ def test_a_description_is_read_or_an_error(honest, tmp_path, key, value):
         read_header(put_together(path, lacking, b"{}"))
 
 
-def nodes(tree, found):
-    """All places in a tree of JSON, as (container, key)."""
-    pairs = enumerate(tree) if isinstance(tree, list) else tree.items()
-    for key, value in pairs:
-        found.append((tree, key))
-        if isinstance(value, list | dict):
-            nodes(value, found)
-    return found
-
-
-def mutated(tree, draw):
-    """One thing in the tree replaced by another of it, or by something odd."""
-    tree = copy.deepcopy(tree)
-    places = nodes(tree, [])
-    container, key = draw.choice(places)
-    source, name = draw.choice(places)
-    odd = [None, -1, 2**70, 0.5, "", "os.system", [], {}, {"part": 0}, {"array": 0}, True, [[]]]
-    container[key] = copy.deepcopy(source[name]) if draw.random() < 0.5 else draw.choice(odd)
-    return tree
-
-
-MODELS = {
-    "texts": make_pipeline(CountVectorizer(), LabelDependenceClassifier(NaiveBayes())),
-    "vectors": LabelDependenceClassifier(
-        NearestNeighbours(2), rules=Rules(implies=[("sea", "town")])
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", MODELS)
-def test_any_change_in_a_model_is_an_error_or_harmless(kind, tmp_path):
-    documents = TEXTS if kind == "texts" else X
-    path = save(MODELS[kind].fit(documents, SETS), tmp_path / "model")
-    about, model, data = take_apart(path)
-    draw, outcomes = random.Random(1), {"error": 0, "loaded": 0}
-    for _ in range(400):
-        put_together(path, about, mutated(model, draw), data)
-        try:
-            load(path)
-            outcomes["loaded"] += 1
-        except ValueError as error:
-            assert "no sound model file" in str(error)
-            outcomes["error"] += 1
-    assert min(outcomes.values()) > 20
-
-
 def test_a_changed_model_that_loads_does_not_crash_the_interpreter_when_used(tmp_path):
-    path = save(MODELS["vectors"].fit(X, SETS), tmp_path / "model")
-    about, model, data = take_apart(path)
+    rules = Rules(implies=[("sea", "town")])
+    fitted = LabelDependenceClassifier(NearestNeighbours(2), rules=rules).fit(X, SETS)
+    about, model, data = take_apart(save(fitted, tmp_path / "model"))
+    path = tmp_path / "model"
     draw, used = random.Random(2), 0
     for _ in range(200):
         changed = bytearray(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -98,7 +99,6 @@ def export(
     for file in files:
         options.check_new(file)
     from labelkin import corpora
-    from labelkin.curation.corrected_files import write_json_lines
     from labelkin.files import csv_text, write_atomic
 
     news = corpora.newsroom(n_documents)
@@ -111,9 +111,11 @@ def export(
     out.mkdir(parents=True, exist_ok=True)
     write_atomic(files[0], csv_text([heading, *(rows[i] for i in train)]))
     write_atomic(files[1], csv_text([heading[:3], *(rows[i][:3] for i in test)]))
-    lines = ({"id": ids[i], "text": news.documents[i], "labels": labels[i]} for i in train)
-    write_json_lines(lines, files[2])
-    write_json_lines(({"id": ids[i], "text": news.documents[i]} for i in test), files[3])
+    labelled = [{"id": ids[i], "text": news.documents[i], "labels": labels[i]} for i in train]
+    texts = [{"id": ids[i], "text": news.documents[i]} for i in test]
+    for file, records in zip(files[2:], (labelled, texts), strict=True):
+        lines = [json.dumps(one, ensure_ascii=False) for one in records]
+        write_atomic(file, "\n".join([*lines, ""]))
     for file, rows_in in zip(files, (train, test, train, test), strict=True):
         echo(f"{file}: {counted(len(rows_in), 'document')}")
 

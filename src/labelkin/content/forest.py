@@ -99,35 +99,23 @@ class TreeNodes:
         for name, array in arrays.items():
             if not isinstance(array, np.ndarray) or array.dtype != kinds.get(name, np.int32):
                 raise ValueError(f"a forest whose {name} are not an array of their kind")
-        if type(self.n_features) is not int or self.n_features < 1:
-            raise ValueError("a forest of no features")
-        n_nodes = len(self.feature)
-        shapes = {
-            "roots": (len(self.roots),),
-            "children": (n_nodes, 2),
-            "feature": (n_nodes,),
-            "threshold": (n_nodes,),
-            "leaf": (n_nodes,),
-        }
-        if self.shares.ndim != 2 or any(arrays[name].shape != s for name, s in shapes.items()):
+        n_nodes, n_features = len(self.feature), self.n_features
+        flat = all(arrays[name].shape == (n_nodes,) for name in ("feature", "threshold", "leaf"))
+        if not flat or self.children.shape != (n_nodes, 2) or self.shares.ndim != 2:
             raise ValueError("a forest whose arrays do not fit each other")
-        if not len(self.roots) or not 0 <= self.roots.min() <= self.roots.max() < n_nodes:
+        if type(n_features) is not int or not _are_within(self.feature, 0, n_features):
+            raise ValueError("a forest of other features")
+        if self.roots.ndim != 1 or not len(self.roots) or not _are_within(self.roots, 0, n_nodes):
             raise ValueError(f"a forest whose roots are not among its {n_nodes} nodes")
-        if self.feature.min() < 0 or self.feature.max() >= self.n_features:
-            raise ValueError(f"a forest that looks at others than its {self.n_features} features")
-        inner = self.leaf < 0
-        if (self.leaf < -1).any() or (self.leaf >= len(self.shares)).any():
-            raise ValueError("a forest with leaves that have no shares")
-        # Whoever walks from a node to one behind it comes to an end.
-        after = self.children > np.arange(n_nodes)[:, None]
-        if (
-            not (after & (self.children < n_nodes))[inner].all()
-            or (self.children[~inner] != -1).any()
-        ):
+        if not _are_within(self.leaf, -1, len(self.shares)):
+            raise ValueError("a forest with leaves without shares")
+        # A walk from a node to one behind it ends.
+        is_leaf, places = self.leaf >= 0, np.arange(n_nodes)[:, None]
+        is_behind = (self.children > places) & (self.children < n_nodes)
+        if not np.where(is_leaf[:, None], self.children == -1, is_behind).all():
             raise ValueError("a forest with children that do not come after their parents")
-        finite = np.isfinite(self.threshold).all() and np.isfinite(self.shares).all()
-        if not finite or self.shares.min(initial=0) < 0 or self.shares.max(initial=0) > 1:
-            raise ValueError("a forest with shares or thresholds that are none")
+        if not np.isfinite(self.threshold).all() or not _are_within(self.shares, 0, 1.0000001):
+            raise ValueError("a forest with invalid shares or thresholds")
 
     def leaves(self, X: Any, trees: slice = slice(None)) -> NDArray[np.intp]:
         """Return the leaf that each document comes to, ``(n_documents, n_trees)``."""
@@ -155,6 +143,10 @@ class TreeNodes:
         for column in leaves.T:
             total += self.shares[column]
         return total / leaves.shape[1]
+
+
+def _are_within(values: NDArray[Any], least: float, below: float) -> bool:
+    return bool(((values >= least) & (values < below)).all())
 
 
 class RandomForest(LogOddsClassifier):

@@ -136,29 +136,32 @@ class PlattSVM(LogOddsClassifier):
         -------
         self
         """
-        self._check_parameters(metadata)
-        X, labels = self._read(X, y)
-        weight = read_sample_weight(X, metadata.get("sample_weight"))
-        self._learn(X, labels, weight, groups=metadata.get("groups"))
+        X, labels, more = self._read_metadata(X, y, metadata)
+        self._learn(X, labels, **more)
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> Any:
         """Fit, and return the log-odds of the left-out documents, which made the sigmoid."""
-        self._check_parameters(metadata)
-        X, labels = self._read(X, y)
-        weight = read_sample_weight(X, metadata.get("sample_weight"))
-        groups = metadata.get("groups")
+        X, labels, more = self._read_metadata(X, y, metadata)
         if self.top is not None:
             best = BestCells(*labels.shape, self.top)
-            self._learn(X, labels, weight, best.add, groups)
+            self._learn(X, labels, out_of_fold=best.add, **more)
             return best.matrix()
         out_of_fold = np.empty(labels.shape)
 
         def keep(log_odds: NDArray[np.float64], columns: NDArray[Any]) -> None:
             out_of_fold[:, columns] = log_odds
 
-        self._learn(X, labels, weight, keep, groups)
+        self._learn(X, labels, out_of_fold=keep, **more)
         return out_of_fold
+
+    def _read_metadata(
+        self, X: Any, y: Any, metadata: dict[str, Any]
+    ) -> tuple[Any, LabelMatrix, dict[str, Any]]:
+        self._check_parameters(metadata)
+        X, labels = self._read(X, y)
+        weight = read_sample_weight(X, metadata.get("sample_weight"))
+        return X, labels, {"weight": weight, "groups": metadata.get("groups")}
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments:
         """Return what each term adds to the log-odds of some label columns, for a few documents.
@@ -201,7 +204,9 @@ class PlattSVM(LogOddsClassifier):
             )
         positive, known = labels.counts(weight)
         self.intercept_ = count_log_odds(positive, known)
-        kept = _Weights(labels.shape[1], X.shape[1], float(self.prune))
+        # Laid out feature by feature: the product with sparse documents would copy it otherwise.
+        dense = None if self.prune else np.zeros((X.shape[1], labels.shape[1])).T
+        pruned: list[Any] = [sparse.csr_array((1, X.shape[1]), dtype=np.float32)]
         varying = np.flatnonzero(~constant_labels(positive, known))
         constant = np.setdiff1d(np.arange(labels.shape[1]), varying)
         if out_of_fold is not None and len(constant):
@@ -216,12 +221,18 @@ class PlattSVM(LogOddsClassifier):
         settled = []
         done = engine.map(_solve_labels, blocks, **shared)
         for block, solved in zip(track(blocks, "labels by the content"), done, strict=True):
-            kept.add(block, solved.weights)
+            if dense is None:
+                pruned.append(solved.weights)
+            else:
+                dense[block] = solved.weights
             self.intercept_[block] = solved.intercept
             if out_of_fold is not None:
                 out_of_fold(solved.out_of_fold, block)
             settled.append(solved.converged)
-        self.coef_ = kept.matrix()
+        # A label without weights has those of the first row, which is empty.
+        row = np.zeros(labels.shape[1], dtype=np.intp)
+        row[varying] = 1 + np.arange(len(varying))
+        self.coef_ = sparse.vstack(pruned, format="csr")[row] if dense is None else dense
         if settled:
             self._warn_if_unsettled(np.concatenate(settled), length)
 
@@ -294,9 +305,9 @@ class PlattSVM(LogOddsClassifier):
 
 
 class _Solved(NamedTuple):
-    """What is learned of a block of labels: weights, dense or pruned, and intercepts of log-odds.
+    """Weights, dense or pruned, and intercepts of the log-odds of a block of labels.
 
-    ``out_of_fold`` are the log-odds of left-out documents, ``None`` where nobody asks for them.
+    ``out_of_fold`` are the log-odds of left-out documents, ``None`` if they are not needed.
     """
 
     weights: Any
@@ -341,28 +352,3 @@ def _solve_labels(
         sigmoid.log_odds(svms.out_of_fold) if left_out else None,
         svms.converged,
     )
-
-
-class _Weights:
-    """The weights of all labels, dense or pruned, as they come."""
-
-    def __init__(self, n_labels: int, n_features: int, prune: float) -> None:
-        self._shape = n_labels, n_features
-        self._blocks: list[tuple[NDArray[Any], sparse.csr_array]] = []
-        # Laid out feature by feature: the product with sparse documents would copy it otherwise.
-        self._dense = None if prune else np.zeros((n_features, n_labels)).T
-
-    def add(self, labels: NDArray[Any], weights: Any) -> None:
-        if self._dense is not None:
-            self._dense[labels] = weights
-        else:
-            self._blocks.append((labels, weights))
-
-    def matrix(self) -> Any:
-        if self._dense is not None:
-            return self._dense
-        if not self._blocks:
-            return sparse.csr_array(self._shape, dtype=np.float32)
-        stacked = sparse.coo_array(sparse.vstack([block for _, block in self._blocks]))
-        rows = np.concatenate([labels for labels, _ in self._blocks])[stacked.row]
-        return sparse.csr_array((stacked.data, (rows, stacked.col)), shape=self._shape)

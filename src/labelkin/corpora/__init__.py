@@ -211,7 +211,7 @@ _FILE_READERS = {
 _FOLDER_READERS = {
     "*.sgm": "published.reuters21578:read_reuters21578",
     "lyrl2004_*": "published.rcv1:read_rcv1",
-    "*.arff": "arff:read_mulan",
+    "*.arff": "arff:read_arff",
     "training": "published.ohsumed:read_ohsumed",
     "*/training": "published.ohsumed:read_ohsumed",
 }

@@ -11,11 +11,9 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
@@ -28,18 +26,13 @@ from labelkin.files import MOST_UNSEEN, check_declared
 from labelkin.label_matrix import read_labels
 
 
-def read_arff(path: Path, **options: Any) -> Corpus:
-    """Read a file of MEKA, with ``-C`` in its relation, or of MULAN, with an XML file beside it."""
-    lines = islice(decoded_lines(path, None), 100)
-    relation = next((line for line in lines if line.strip().lower().startswith("@relation")), "")
-    is_meka = "-C" in relation or not any(path.parent.glob("*.xml"))
-    return (read_meka if is_meka else read_mulan)(path, **options)
+def read_arff(
+    path: str | PathLike[str], *, n_train: int | None = None, ids: str | None = None
+) -> Corpus:
+    """Read a file of MEKA or MULAN, or a folder of MULAN with ``x-train.arff`` and ``x-test.arff``.
 
-
-def read_mulan(folder: str | PathLike[str], *, ids: str | None = None) -> Corpus:
-    """Read a folder of MULAN: ``x.xml`` names the labels, ``x-train.arff`` and ``x-test.arff``.
-
-    Without these two, ``x.arff`` is read and all of its documents are training documents.
+    The file ``x.xml`` beside it, or in the folder, names the labels. Without it MEKA's ``-C 6`` in
+    the relation says that the first 6 attributes are the labels, ``-C -6`` the last 6.
 
     Features are the other attributes: numbers as they are, yes and no (or true and false) as 1 and
     0, attributes of other words as one 0/1 feature ``name=word`` per word. The documents are CSR if
@@ -48,59 +41,33 @@ def read_mulan(folder: str | PathLike[str], *, ids: str | None = None) -> Corpus
 
     Parameters
     ----------
-    folder : path
-        Folder of the files; its name is the name of the corpus. Of an ``.arff`` file only that file
-        is read, and ``x.xml`` of the same name is preferred to other files beside it.
+    path : path
+        A file, maybe packed, or a folder; its name is the name of the corpus.
+    n_train : int, optional
+        Number of training documents, from the first; the others are for testing. Default: those of
+        ``x-train.arff``, else all. MEKA's ``-split`` options are ignored.
     ids : str, optional
         The attribute that names the documents; it is not a feature.
     """
-    folder = Path(folder)
-    if folder.is_file():
-        name, paths = folder.name.split(".arff")[0], [folder]
-        stems = (name, name.removesuffix("-train").removesuffix("-test"))
-        beside = [file for stem in stems if (file := folder.with_name(f"{stem}.xml")).is_file()]
-        hint = f" Name the one of this file {name}.xml."
-        xml = beside[0] if beside else _only(folder.parent, "*.xml", hint)
-    else:
-        name, xml = folder.name, _only(folder, "*.xml")
-        has_parts = any(any(folder.glob(f"*-{part}.arff*")) for part in ("train", "test"))
-        patterns = ("*-train.arff*", "*-test.arff*") if has_parts else ("*.arff*",)
-        paths = [_only(folder, pattern) for pattern in patterns]
-    labels_of = partial(_labels_by_xml, xml, _read_xml_labels(xml))
-    tables = [_read_table(path, labels_of) for path in paths]
-    n_train = tables[0].values.shape[0]
-    source = f"{name}, https://mulan.sourceforge.net/datasets-mlc.html"
-    return _corpus(tables, name=name, n_train=n_train, ids=ids, source=source)
-
-
-def read_meka(
-    path: str | PathLike[str], *, n_train: int | None = None, ids: str | None = None
-) -> Corpus:
-    """Read an ARFF file of MEKA: ``-C 6`` in its relation says that the first 6 are the labels.
-
-    ``-C -6``: the last 6. Features are read as :func:`read_mulan` does.
-
-    Parameters
-    ----------
-    path : path
-        The file, maybe packed; its name is the name of the corpus.
-    n_train : int, optional
-        Number of training documents, from the first; the others are for testing. Default: all.
-        MEKA's ``-split`` options are ignored.
-    ids
-        As for :func:`read_mulan`.
-    """
     path = Path(path)
-    table = _read_table(path, _labels_by_option)
-    n_documents = int(table.values.shape[0])
-    n_train = n_documents if n_train is None else n_train
+    stem = path.name.split(".arff")[0]
+    if path.is_dir():
+        has_parts = any(any(path.glob(f"*-{part}.arff*")) for part in ("train", "test"))
+        patterns = ("*-train.arff*", "*-test.arff*") if has_parts else ("*.arff*",)
+        paths, xml = [_only(path, pattern) for pattern in patterns], [_only(path, "*.xml")]
+    else:
+        stems = (stem, stem.removesuffix("-train").removesuffix("-test"))
+        paths = [path]
+        xml = [file for x in stems if (file := path.with_name(f"{x}.xml")).is_file()]
+    tables = [_read_table(one, xml[0] if xml else None) for one in paths]
+    n_documents = sum(table.values.shape[0] for table in tables)
+    n_train = tables[0].values.shape[0] if n_train is None else n_train
     if not 0 < n_train <= n_documents:
         raise ValueError(
             f"n_train must be 1 to {n_documents}, the number of documents in {path.name}, "
             f"got {n_train!r}."
         )
-    source = f"{path.name}, in the format of MEKA, https://waikato.github.io/meka/"
-    return _corpus([table], name=path.name.split(".")[0], n_train=n_train, ids=ids, source=source)
+    return _corpus(tables, name=stem, n_train=n_train, ids=ids)
 
 
 def _only(folder: Path, pattern: str, hint: str = "") -> Path:
@@ -112,6 +79,13 @@ def _only(folder: Path, pattern: str, hint: str = "") -> Path:
 
 
 # From tables to a corpus.
+
+_SOURCE = (
+    "in the format of MULAN (https://mulan.sourceforge.net/datasets-mlc.html) or MEKA "
+    "(https://waikato.github.io/meka/)"
+)
+#: The number of labels in a relation of MEKA.
+_OPTION = re.compile(r"(?:^|[\s:])-[Cc]\s+(-?[0-9]+)\b")
 
 
 class _Column(NamedTuple):
@@ -152,9 +126,7 @@ class _Table(NamedTuple):
     is_sparse: bool
 
 
-def _corpus(
-    tables: Sequence[_Table], *, name: str, n_train: int, ids: str | None, source: str
-) -> Corpus:
+def _corpus(tables: Sequence[_Table], *, name: str, n_train: int, ids: str | None) -> Corpus:
     first = tables[0]
     for table in tables[1:]:
         if list(table.attributes.items()) != list(first.attributes.items()):
@@ -182,7 +154,7 @@ def _corpus(
         test=np.arange(n_train, values.shape[0]),
         ids=None if name_column is None else _words(values[:, [name_column]], columns[name_column]),
         terms=np.array(terms),
-        source=source,
+        source=f"{name}, {_SOURCE}",
         licence="not stated with the data: see the source",
     )
 
@@ -251,11 +223,23 @@ def _read_xml_labels(path: Path) -> list[str]:
     return [name for name in labels if name is not None]
 
 
-def _labels_by_xml(
-    xml: Path, labels: Sequence[str], path: Path, _relation: str, names: Sequence[str]
-) -> list[int]:
-    """Return the positions of the attributes that the XML file names, in its order."""
+def _labels_of(path: Path, xml: Path | None, relation: str, names: Sequence[str]) -> list[int]:
+    """Return the positions of the labels: of the XML file, else those of ``-C`` in the relation."""
+    option = _OPTION.search(relation)
+    if xml is None and option:
+        n_labels = int(option[1])
+        if not 0 < abs(n_labels) < len(names):
+            raise ValueError(
+                f"{path.name}: -C must leave both labels and features of the {len(names)} "
+                f"attributes, got -C {n_labels}."
+            )
+        everything = list(range(len(names)))
+        return everything[:n_labels] if n_labels > 0 else everything[n_labels:]
+    called = f"{path.name.split('.arff')[0]}.xml"
+    hint = f" Name the file of the labels {called}, or count them: @relation 'name: -C 6'."
+    xml = xml or _only(path.parent, "*.xml", hint)
     place = {name: j for j, name in enumerate(names)}
+    labels = _read_xml_labels(xml)
     for name in labels:
         if name not in place:
             raise ValueError(
@@ -263,25 +247,6 @@ def _labels_by_xml(
                 f"its {len(place)}. Do the two files belong together?"
             )
     return [place[name] for name in labels]
-
-
-def _labels_by_option(path: Path, relation: str, names: Sequence[str]) -> list[int]:
-    """Return the first n attributes for ``-C n`` in the relation, the last n for ``-C -n``."""
-    option = re.search(r"(?:^|[\s:])-[Cc]\s+(-?[0-9]+)\b", relation)
-    if not option:
-        raise ValueError(
-            f"{path.name}: the relation must say how many labels there are, as in "
-            f"@relation 'name: -C 6', got {relation!r}. If an XML file names the labels, put it "
-            f"beside this file as {path.name.split('.')[0]}.xml."
-        )
-    n_labels = int(option[1])
-    if not 0 < abs(n_labels) < len(names):
-        raise ValueError(
-            f"{path.name}: -C must leave both labels and features of the {len(names)} attributes, "
-            f"got -C {n_labels}."
-        )
-    everything = list(range(len(names)))
-    return everything[:n_labels] if n_labels > 0 else everything[n_labels:]
 
 
 # The header of a file, and how the values of its attributes become numbers.
@@ -296,12 +261,11 @@ _YES = {"yes", "true", "y", "t"}
 _NO = {"no", "false", "n", "f"}
 
 
-def _read_table(path: Path, labels_of: Callable[[Path, str, Sequence[str]], list[int]]) -> _Table:
-    """Read a file; ``labels_of`` returns its labels by its relation and its attributes' names."""
+def _read_table(path: Path, xml: Path | None) -> _Table:
     stripped = enumerate(map(str.strip, decoded_lines(path, None)), start=1)
     lines = ((number, line) for number, line in stripped if line and line[0] != "%")
     relation, attributes = _read_header(path, lines)
-    labels = labels_of(path, relation, list(attributes))
+    labels = _labels_of(path, xml, relation, list(attributes))
     columns = [_column(*attribute) for attribute in attributes.items()]
     for j in labels:
         name, values = columns[j].name, attributes[columns[j].name] or ("0", "1", "0.0", "1.0")

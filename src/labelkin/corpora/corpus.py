@@ -19,7 +19,7 @@ from labelkin.corpora.lines import stem_of
 from labelkin.corpora.tables import find_spellings
 from labelkin.label_matrix import LabelMatrix, read_labels
 
-#: What the features of a corpus are: texts still to be read, term counts, weights such as tf-idf
+#: Kinds of features of a corpus: texts, term counts, weights such as tf-idf
 #: (0 or more), 0/1 marks, or any other numbers.
 Features = Literal["text", "counts", "weights", "binary", "numbers"]
 
@@ -31,7 +31,7 @@ class Corpus:
     Attributes
     ----------
     name : str
-        What :func:`load` knows it by.
+        Its name for :func:`load`.
     documents : ndarray of object, ndarray or csr_array
         The texts, an object array ``(n_documents,)``; or, where the corpus is published as vectors,
         a CSR or dense array ``(n_documents, n_features)``. ``documents[train]`` works for both.
@@ -43,17 +43,17 @@ class Corpus:
     train, test : ndarray of int
         Positions of the training and of the test documents, ascending and disjoint.
     source, licence : str
-        Where it comes from, and what may be done with it.
+        Its origin, and the terms of use.
     features : {"text", "counts", "weights", "binary", "numbers"}, default "text"
-        What the documents are: ``"text"``, or what the vectors hold.
+        Kind of the documents: ``"text"``, or the kind of the vectors' values.
     ids : ndarray, optional
-        The documents' own names, ``(n_documents,)``, where they have any.
+        Ids of the documents, ``(n_documents,)``.
     terms : ndarray, optional
-        Names of the features, ``(n_features,)``, where they have any.
+        Names of the features, ``(n_features,)``.
     display_names : mapping of str to str
-        What people call the labels, where the corpus says it: URI → name.
+        Names of labels that are URIs: URI → name.
     understood : str, default ""
-        What was found out about the file when it was read, such as its separators.
+        Everything that was detected in the file, such as its separators.
 
     Examples
     --------
@@ -121,13 +121,13 @@ class Corpus:
         return labels_of(self).rows(rows).label_sets()
 
     def names(self) -> list[str]:
-        """Return what the documents are called: their ids, or their numbers from 1."""
+        """Return the ids of the documents, or their numbers from 1."""
         if self.ids is None:
             return [str(number) for number in range(1, self.Y.shape[0] + 1)]
         return [str(name) for name in self.ids]
 
     def summary(self) -> dict[str, str]:
-        """Return the sizes of the corpus in words, by what they are of."""
+        """Return the sizes of the corpus in words, by name."""
         n_documents, n_labels = self.Y.shape
         cardinality = labels_of(self).positive.sum() / max(n_documents, 1)
         n_train, n_test = len(self.train), len(self.test)
@@ -209,7 +209,7 @@ def read_texts(
     path : path or sequence of paths
         A file, which may be packed, or a folder; or several, one after the other.
     test : path or sequence of paths, optional
-        Test documents from files of their own; ``None``: what the files say.
+        Separate files of test documents; default: the split in the files.
     name : str, optional
         Of the corpus; ``None``: that of the (first) file, without its ending.
     merge_spellings : bool, default False
@@ -273,7 +273,7 @@ def _several(paths: _Paths) -> Sequence[str | os.PathLike[str]]:
 def _with_distinct_ids(files: Sequence[Documents]) -> Iterator[Document]:
     """Yield the documents of files; where two of these number theirs alike, with the file's name.
 
-    So it is, too, where only some of the files have ids.
+    The same if only some of the files have ids.
     """
     read = [(file, list(file)) for file in files]
     ids = [{str(one.id) for one in documents} for _, documents in read]

@@ -34,7 +34,7 @@ from labelkin.corpora.lines import (
     table_rows,
 )
 from labelkin.corpora.tables import (
-    SEPARATOR,
+    LABEL_SEPARATOR,
     Field,
     Understood,
     counts_text,
@@ -478,7 +478,7 @@ class Documents:
         separator = self.separator
         if separator is None and not are_uris(self.understood.used.get("labels", ())):
             columns = [j for key in keys if key.field in sets for j in where.get(key.name, ())]
-            separator = self._separator(read(head), columns) or SEPARATOR
+            separator = self._separator(read(head), columns) or LABEL_SEPARATOR
         split_labels = split_uris if separator is None else partial(split_cell, separator)
         number = 0
         for place, row in rows:

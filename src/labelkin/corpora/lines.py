@@ -1,6 +1,6 @@
 """Lines, JSON objects and rows of text files, packed or not, however large.
 
-Errors name the line that is wrong. An encoding that is not named is found in the bytes.
+Errors name the wrong line. The default encoding is detected by the bytes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _START = 1 << 12
 #: Characters of one line. A small file may unpack to a line without end, and so may a pipe.
 LONGEST_LINE = 100_000_000
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
-#: How packed files begin, whatever they are called.
+#: First bytes of packed files.
 _PACKED: dict[str, tuple[re.Pattern[bytes], Callable[[Any], Any]]] = {
     "gzip": (re.compile(rb"\x1f\x8b"), gzip.open),
     "bzip2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.open),
@@ -56,7 +56,7 @@ _NO_TEXTS = {
 
 _SAVE_AS = "Save a table as CSV (UTF-8), and a document as plain text."
 
-#: How files in an encoding begin that is not named; the last two have no mark, but ASCII signs.
+#: First bytes of files by their encoding; the last two have no mark, but ASCII signs.
 _MARKS = {
     "utf-8-sig": re.compile(rb"\xef\xbb\xbf"),
     "utf-32": re.compile(rb"\xff\xfe\0\0|\0\0\xfe\xff"),
@@ -189,7 +189,7 @@ def decoded_lines(
 
 
 class _Decoder:
-    """Decodes block after block; an encoding that is not named is found on the way.
+    """Decode block after block; without a given encoding it is detected on the way.
 
     As long as all is ASCII, UTF-8 and Windows-1252 are the same, so that nothing is read twice.
     """
@@ -314,7 +314,7 @@ def in_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 def _unpacked(
     source: str | os.PathLike[str] | BinaryIO, name: str
 ) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file, once, as what it holds; say how it was packed. A stream stays open."""
+    """Open a file once and unpack it; return also how it was packed. A stream stays open."""
     with (
         Path(source).open("rb")
         if isinstance(source, str | os.PathLike)
@@ -367,7 +367,7 @@ def _too_long(name: str, line: int) -> ValueError:
 def _wrong_bytes(
     name: str, line: int, position: int, encoding: str, error: UnicodeDecodeError
 ) -> ValueError:
-    # What the decoder looked at ends where the block ends, wherever it began.
+    # The input of the decoder ends at the end of the block.
     offset = position - len(error.object) + error.start
     before = error.object[: error.start].decode(encoding, errors="replace")
     number = line + before.count("\n")

@@ -43,7 +43,7 @@ NAMES: dict[Field, tuple[str, ...]] = {
     "rejected": ("rejected",),
 }
 DELIMITERS = (",", ";", "\t", "|")
-SEPARATOR = ";"
+LABEL_SEPARATOR = ";"
 #: Share of the cells with labels, and their number, from which another sign is worth a question.
 _OFTEN, _SOME = 0.2, 10
 _WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -221,7 +221,7 @@ def find_separator(cells: Iterable[str], name: str) -> str | None:
     cells : iterable of str
         Of the first rows.
     name : str
-        What the error calls the file, where it cannot be said.
+        Name of the file in errors.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def find_separator(cells: Iterable[str], name: str) -> str | None:
             f"{name}: labels in a cell must have a sign between them, as tea;milk, got a list, "
             f"{lists[0][:60]!r}. Write JSON lines, or join the labels before the table is written."
         )
-    signs = (SEPARATOR, "|", "\n", ",", " ")
+    signs = (LABEL_SEPARATOR, "|", "\n", ",", " ")
     counts = {sign: sum(sign in cell for cell in filled) for sign in signs}
     best = max(signs[:3], key=counts.__getitem__)
     if not counts[best]:
@@ -322,7 +322,7 @@ def _uri(word: str, place: str) -> str:
     return match[1] or match[2]
 
 
-#: What people write where there is no label.
+#: Usual placeholders of an empty label set.
 NO_LABELS = frozenset(["n/a", "na", "none", "null", "nan", "-", "--", "?", "unknown", "k.a."])
 
 

@@ -323,12 +323,12 @@ def _score_pairs(line: str, place: str) -> dict[int, float]:
     return row
 
 
-def score_text(scores: sparse.csr_array) -> str:
+def format_scores(scores: sparse.csr_array) -> str:
     """Return candidates as text, the best of each document first, after a line with the shape.
 
     Examples
     --------
-    >>> print(score_text(sparse.csr_array(np.array([[0.25, 0.0, 0.5]]))), end="")
+    >>> print(format_scores(sparse.csr_array(np.array([[0.25, 0.0, 0.5]]))), end="")
     1 3
     2:0.5 0:0.25
     """

@@ -13,7 +13,7 @@ import io
 import json
 import lzma
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,7 @@ from typing import Any, cast
 from labelkin.corpora import KNOWN, load, text_format
 from labelkin.corpora.documents import TABLES, Documents, Format, are_uris
 from labelkin.corpora.lines import decoded_lines, table_rows
-from labelkin.corpora.tables import SEPARATOR, URI_BREAK, label_in
+from labelkin.corpora.tables import LABEL_SEPARATOR, URI_BREAK, Field, label_in
 from labelkin.curation.corrections import Corrections
 from labelkin.files import atomic_replace
 
@@ -76,7 +76,9 @@ def write_corrected_corpus(
     format = None if corpus in KNOWN else text_format(Path(corpus))
     if format in CORRECTED:
         named = {k: v for k, v in reading.items() if k not in ("path", "merge_spellings")}
-        needed = ("id", "text", "labels") if format == "jsonl" else ("text", "labels")
+        needed: list[Field] = ["text", "labels"]
+        if format == "jsonl":
+            needed.append("id")
         documents = Documents(corpus, needed=needed, **named)
         write_corrected(documents, format, out, corrections)
         return documents
@@ -95,10 +97,15 @@ def write_corrected_corpus(
                 "split": "test" if i in test else "train",
             }
 
-    with _opened(out) as file:
-        for line in lines():
-            file.write((json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8"))
+    write_json_lines(lines(), out)
     return None
+
+
+def write_json_lines(documents: Iterable[Mapping[str, Any]], out: Path) -> None:
+    """Write documents as JSON lines."""
+    with _opened(out) as file:
+        for document in documents:
+            file.write((json.dumps(document, ensure_ascii=False) + "\n").encode("utf-8"))
 
 
 @contextmanager
@@ -146,8 +153,13 @@ def _json_line(names: Sequence[str], piece: str, labels: Sequence[str]) -> str:
     """Put other labels into the last line of a piece; labels stay texts or objects."""
     before, end, line = piece.rstrip("\r\n").rpartition("\n")
     found = json.loads(line)
-    inside = found if any(name in found for name in names) else found["metadata"]
-    key = next(name for name in names if name in inside)
+    inside = found if any(name in found for name in names) else found.get("metadata", {})
+    key = next((name for name in names if name in inside), None)
+    if key is None:
+        raise ValueError(
+            f"A corrected line must have its labels in {', '.join(names)}, got {line[:60]!r}. "
+            "Write examples of Prodigy as text and labels first."
+        )
     given = {(x.get("uri") or x.get("label")): x for x in inside[key] if isinstance(x, dict)}
     name = "uri" if any("uri" in x for x in given.values()) else "label"
     inside[key] = [given.get(x, {name: x}) for x in labels] if given else list(labels)
@@ -166,7 +178,7 @@ class _TableRow:
         )
         self._delimiter = documents.delimiter or ","
         self._uris = documents.separator is None and are_uris(names)
-        self._separator = " " if self._uris else documents.separator or SEPARATOR
+        self._separator = " " if self._uris else documents.separator or LABEL_SEPARATOR
         sign = URI_BREAK.pattern if self._uris else re.escape(self._separator)
         self._break = re.compile(rf"\s*(?:{sign})\s*")
         lines = decoded_lines(cast(Path, documents.path), documents.encoding)

@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 from labelkin.corpora.lines import decoded_lines, json_objects, table_rows
 from labelkin.files import plain_cell
 
-Answer = Literal["change", "keep", "cannot say"]
-ANSWERS: tuple[Answer, ...] = get_args(Answer)
+_Answer = Literal["change", "keep", "cannot say"]
+ANSWERS: tuple[str, ...] = get_args(_Answer)
 """The possible decisions on an issue."""
 
 _YES_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
@@ -43,7 +43,7 @@ class Decision(NamedTuple):
     document: str
     label: str
     given: bool
-    answer: Answer | Literal[""] = ""
+    answer: _Answer | Literal[""] = ""
     probability: float = math.nan
     fingerprint: str = ""
 

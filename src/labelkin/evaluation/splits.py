@@ -2,7 +2,7 @@
 
 The algorithm is that of Sechidis, Tsoumakas & Vlahavas (2011), *On the stratification of
 multi-label data*: take the label with the fewest documents left, hand each of them to the part
-that wants this label most, and go on. Three things differ from the paper:
+that wants this label most, and continue. Three things differ from the paper:
 
 - a part is never filled beyond its size, so sizes are exact;
 - among parts that want the label equally, the one that wants all labels of the document most comes
@@ -38,12 +38,12 @@ __all__ = [
 ]
 
 Indices = NDArray[np.int64]
-RandomState = int | np.random.RandomState | None
+_RandomState = int | np.random.RandomState | None
 #: A number of folds, a splitter, or splits: what scikit-learn accepts as ``cv``.
 CrossValidation = int | BaseCrossValidator | Iterable[Any] | None
 
 
-def stratified_folds(Y: Any, n_folds: int = 5, random_state: RandomState = None) -> Indices:
+def stratified_folds(Y: Any, n_folds: int = 5, random_state: _RandomState = None) -> Indices:
     """Return the fold of each document, 0 … n_folds − 1, shape ``(n_documents,)``.
 
     Fold sizes differ by at most one, the larger folds come first. Documents of a label that shares
@@ -73,7 +73,7 @@ def stratified_folds(Y: Any, n_folds: int = 5, random_state: RandomState = None)
 
 
 def stratified_split(
-    Y: Any, test_size: float = 0.25, random_state: RandomState = None
+    Y: Any, test_size: float = 0.25, random_state: _RandomState = None
 ) -> tuple[Indices, Indices]:
     """Return the indices of training and test documents, each in ascending order.
 
@@ -128,7 +128,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
     """
 
     def __init__(
-        self, n_splits: int = 5, *, shuffle: bool = True, random_state: RandomState = None
+        self, n_splits: int = 5, *, shuffle: bool = True, random_state: _RandomState = None
     ):
         if not shuffle and random_state is not None:
             raise ValueError(
@@ -157,7 +157,7 @@ class MultilabelStratifiedShuffleSplit(BaseCrossValidator):
     Parameters
     ----------
     n_splits : int, default 1
-        Number of splits, each drawn anew.
+        Number of random splits.
     test_size : float or int, default 0.2
         Share or number of test documents, as in :func:`stratified_split`.
     random_state : int, RandomState or None, default None
@@ -172,7 +172,7 @@ class MultilabelStratifiedShuffleSplit(BaseCrossValidator):
     """
 
     def __init__(
-        self, n_splits: int = 1, *, test_size: float = 0.2, random_state: RandomState = None
+        self, n_splits: int = 1, *, test_size: float = 0.2, random_state: _RandomState = None
     ):
         self.n_splits = n_splits
         self.test_size = test_size

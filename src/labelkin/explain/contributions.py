@@ -248,7 +248,7 @@ class Posterior:
 
     def suggest(self, top: int = 10) -> list[list[Suggestion]]:
         """Return each document's ``top`` open labels, most probable first."""
-        check_top(top)
+        check_n_suggestions(top)
         # Known labels, and those that follow by rules, are ±inf.
         best = best_labels(self.log_odds, top, np.isfinite(self.log_odds))
         return [
@@ -276,7 +276,7 @@ class Posterior:
         label_names : name or sequence of names, optional
             Labels to explain instead; known labels and those that are not candidates are left out.
         """
-        check_top(top)
+        check_n_suggestions(top)
         unknown = np.full(self.log_odds.shape, np.nan) if self.known is None else self.known
         is_open = np.isnan(unknown)
         if self.candidates is not None:
@@ -335,7 +335,7 @@ def content_and_members(content: Any, X: Any) -> tuple[Any, dict[str, Matrix] | 
     return log_odds, members
 
 
-def check_top(top: Any) -> None:
+def check_n_suggestions(top: Any) -> None:
     """Raise unless ``top`` is a number of labels."""
     if not isinstance(top, int | np.integer) or isinstance(top, bool) or top < 1:
         raise ValueError(f"top must be a whole number of at least 1, got {top!r}.")
@@ -363,7 +363,8 @@ class TermExplanation:
 
     Examples
     --------
-    >>> from labelkin import LabelDependenceClassifier, NaiveBayes, explain_terms
+    >>> from labelkin import LabelDependenceClassifier, NaiveBayes
+    >>> from labelkin.explain import explain_terms
     >>> X, Y = [[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]]
     >>> model = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, Y)
     >>> [[sea]] = explain_terms(model, [[2, 1]], ["sea"])
@@ -432,7 +433,7 @@ def explain_terms(
     >>> [(term, round(share, 2)) for term, share, _ in gold.terms]
     [('gold', 1.34), ('harvest', -0.86)]
     """
-    check_top(top)
+    check_n_suggestions(top)
     steps, classifier = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
     if not hasattr(classifier, "log_odds"):
         raise TypeError(

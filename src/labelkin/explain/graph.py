@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.explain.contributions import check_top
+from labelkin.explain.contributions import check_n_suggestions
 from labelkin.label_matrix import names_to_columns
 from labelkin.records import MOST_ROWS, html_table, short_repr, shortened
 
@@ -103,7 +103,8 @@ class LabelEdge:
 
     Examples
     --------
-    >>> from labelkin import LabelRescorer, label_graph
+    >>> from labelkin import LabelRescorer
+    >>> from labelkin.explain import label_graph
     >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
     >>> graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y), n_repulsions=1)
     >>> edge = graph.edges[0]
@@ -258,7 +259,8 @@ class LabelGraph:
 
     Examples
     --------
-    >>> from labelkin import LabelRescorer, label_graph
+    >>> from labelkin import LabelRescorer
+    >>> from labelkin.explain import label_graph
     >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
     >>> graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y), n_repulsions=1)
     >>> print(graph)
@@ -277,7 +279,7 @@ class LabelGraph:
         ``first`` is the other label and ``second`` this one. Edges are sorted by ``to_second``:
         those for the label first, then those against it. ``to_first`` may have the other sign.
         """
-        check_top(top)
+        check_n_suggestions(top)
         j = int(names_to_columns([label], self.pairs.names)[0])
         added = self.pairs.added_to(j)
         others = np.concatenate([_highest(sign * added, top) for sign in (1, -1)])

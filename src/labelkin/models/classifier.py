@@ -29,7 +29,7 @@ from labelkin.explain.contributions import (
     Explanation,
     Posterior,
     Suggestion,
-    check_top,
+    check_n_suggestions,
     content_and_members,
 )
 from labelkin.label_matrix import Cells, read_labels, spread_out
@@ -377,7 +377,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         -------
         list of lists of Suggestion
         """
-        check_top(top)
+        check_n_suggestions(top)
         return self.posterior(X, known).suggest(top)
 
     def explain(
@@ -403,7 +403,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         -------
         list of lists of Explanation
         """
-        check_top(top)
+        check_n_suggestions(top)
         return self.posterior(X, known).explain(top, label_names)
 
     @property

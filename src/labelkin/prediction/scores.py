@@ -23,7 +23,7 @@ from labelkin import corpora
 from labelkin.corpora.corpus import labels_of
 from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
 from labelkin.corpora.tables import find_delimiter, find_name
-from labelkin.corpora.vectors import read_score_text, score_text
+from labelkin.corpora.vectors import format_scores, read_score_text
 from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.files import csv_text, plain_cell
 from labelkin.label_matrix import Cells, LabelMatrix, read_labels
@@ -53,7 +53,7 @@ class ScoreMatrix:
     ids
         The documents' own names; ``None`` where the file has none.
     absent
-        The score of a label that is no candidate, in files that hold all labels.
+        The score of a label outside the candidate set, in files with all labels.
     """
 
     values: Any
@@ -78,7 +78,7 @@ def read_score_file(
 def score_blocks(
     path: Path, names: list[str] | None = None, missing: float | None = None
 ) -> Iterator[ScoreMatrix]:
-    """Read a score matrix, some documents at a time; the ending of its name says what it is.
+    """Read a score matrix in blocks; the ending of the file is its format.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def write_blocks(file: IO[bytes], blocks: Iterable[ScoreMatrix], kind: str) -> t
 
 
 def _write_shape(file: IO[bytes], shape: tuple[int, int]) -> None:
-    """Write how an array begins: as long whatever the number of rows, so that it can be mended."""
+    """Write the header of an array; its length does not depend on the number of rows."""
     kind = np.lib.format.dtype_to_descr(np.dtype(np.float64))
     header = {"descr": kind, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)
@@ -370,7 +370,7 @@ _WRITERS: dict[str, Callable[[ScoreMatrix], bytes]] = {
     ".csv": lambda scores: _write_table(scores, ","),
     ".tsv": lambda scores: _write_table(scores, "\t"),
     ".jsonl": _write_lines,
-    ".txt": lambda scores: score_text(_candidates(scores)).encode(),
+    ".txt": lambda scores: format_scores(_candidates(scores)).encode(),
 }
 """Writers by the ending of a file's name; what can be written can be read."""
 
@@ -416,7 +416,7 @@ def read_label_sets(name: str, **reading: Any) -> LabelSets:
     name
         A 0/1 matrix (``.npy``, ``.npz``; ``.csv`` and ``.tsv`` whose header names labels); label
         sets, in JSON lines or in a table with a column of labels; or any corpus that
-        :func:`labelkin.corpora.load` takes. Where there is no split all are for training.
+        :func:`labelkin.corpora.load` takes. Without a split, all documents are for training.
     **reading
         How texts are read, as :func:`labelkin.corpora.load` takes it.
     """

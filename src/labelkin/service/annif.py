@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, ValidationError
 
 from labelkin.curation.saved_work import Entry
@@ -29,7 +30,6 @@ from labelkin.service.messages import (
     check_concepts,
     check_labels,
     check_text,
-    json_answer,
 )
 from labelkin.service.models import ServedModel
 from labelkin.service.running_service import Asked, RunningService, Service
@@ -48,14 +48,14 @@ Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class ApiInfo(BaseModel):
-    """What answers."""
+    """Name and version of the API."""
 
     title: str
     version: str
 
 
 class Backend(BaseModel):
-    """What a project works with."""
+    """Backend of a project."""
 
     backend_id: str
 
@@ -95,7 +95,7 @@ class ProjectList(BaseModel):
 
 
 class SuggestForm(BaseModel):
-    """A text, and how many labels are wanted; of which concepts, as Annif's projects say it.
+    """A text, the number of labels, and the concepts to include and exclude, as in Annif.
 
     ``metadata_accepted`` and ``metadata_rejected`` are what Annif sends of a document's metadata
     ``accepted`` and ``rejected``: URIs, with blanks between, or labels, notations or names, with
@@ -114,7 +114,7 @@ class SuggestForm(BaseModel):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What is known of the labels."""
+        """Known labels."""
         given = {"accepted": self.metadata_accepted, "rejected": self.metadata_rejected}
         return {
             state: some[0] if isinstance(some, list) and len(some) == 1 else some
@@ -138,7 +138,7 @@ class Subjects(BaseModel):
 
 
 class Document(BaseModel):
-    """A text, and what the client calls it; ``accepted`` and ``rejected`` in its metadata count."""
+    """A text and its id; ``accepted`` and ``rejected`` in its metadata are known labels."""
 
     text: Text
     document_id: Text | None = None
@@ -226,12 +226,12 @@ async def suggest(project_id: str, request: Request) -> Response:
     only, known = (form.include, form.exclude), _known(model, form.metadata, service)
     wanted = Wanted(form.text, form.limit, form.threshold, only, known)
     [found] = await service.compute(model, form.text, best_labels, model, [wanted])
-    return json_answer({"results": _subjects(model, found, form.language)})
+    return JSONResponse({"results": _subjects(model, found, form.language)})
 
 
 @router.get("/")
 async def show_info() -> ApiInfo:
-    """Say what answers."""
+    """Return the name and the version of the API."""
     return ApiInfo(title="labelkin, with Annif's REST API", version=version("labelkin"))
 
 
@@ -283,7 +283,7 @@ def suggest_batch(
         for document in batch.documents
     ]
     found = best_labels(model, wanted)
-    return json_answer(
+    return JSONResponse(
         [
             {"results": _subjects(model, labels, language), "document_id": document.document_id}
             for document, labels in zip(batch.documents, found, strict=True)
@@ -381,7 +381,7 @@ def _names(text: str) -> list[str]:
 def _subjects(
     model: ServedModel, found: list[tuple[str, float]], language: str
 ) -> list[dict[str, Any]]:
-    """Return what :class:`Subject` describes."""
+    """Return the fields of :class:`Subject` for each label."""
     shown = model.shown
     return [
         {

@@ -6,8 +6,7 @@ is read from these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
@@ -29,7 +28,7 @@ from labelkin.text.words import SurfaceForm, surface_forms
 
 #: Labels, terms and neighbours that are named; of the others the sum is given.
 _MOST = 30
-#: What is known of every two labels, as long as what it was made from is in use.
+#: Label graphs of rescorers that are in use.
 _graphs: WeakKeyDictionary[LabelRescorer, LabelGraph] = WeakKeyDictionary()
 
 
@@ -40,7 +39,9 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
     content = model.content(request.text)
     posterior = _posterior(model, snapshot, content, known)
     log_odds = posterior.log_odds
-    is_open = np.isfinite(log_odds) & _allowed(model, request.include, request.exclude)
+    is_open = np.isfinite(log_odds)
+    if request.include or request.exclude:
+        is_open &= _allowed(model, request.include, request.exclude)
     # By columns and in one piece: this is asked at every keystroke.
     [columns] = best_columns(log_odds, request.limit, is_open)
     parts = [part.name for part in posterior.parts]
@@ -65,7 +66,8 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
         }
         for j in np.flatnonzero(np.isinf(log_odds[0]) & ~_no_candidates(posterior)[0])
     ]
-    names = _names(model, (one["label"] for one in (*suggestions, *known_labels)), request.language)
+    shown = (str(one["label"]) for one in (*suggestions, *known_labels))
+    names = model.shown.vocabulary and _names(model, shown, request.language)
     return {
         "model": model.id,
         "suggestions": suggestions,
@@ -121,8 +123,10 @@ def posterior_log_odds(
     known: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """Return the posterior log-odds of texts, ``(n_texts, n_labels)``, given their known labels."""
-    with _rule_problems(snapshot, known):
+    try:
         return spread_out(model.log_odds(texts, known, snapshot.rescorer))
+    except ValueError as error:
+        raise _rule_problem(error, snapshot, known) from None
 
 
 def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Explained:
@@ -149,7 +153,7 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
             409,
             "follows-by-rule",
             f"Whether the text has {request.label!r} follows by a rule from the labels that are "
-            "accepted and rejected. Take those back to see what speaks for it.",
+            "accepted and rejected. Withdraw those to see its evidence.",
         )
     (explanation,) = explanations
     return messages.Explained.model_validate(
@@ -181,34 +185,35 @@ def _allowed(
 
 def _known(
     model: ServedModel, accepted: Sequence[str], rejected: Sequence[str]
-) -> NDArray[np.float64] | None:
-    """Return the known labels, 1, 0 and NaN, ``(1, n_labels)``; ``None``: all are open."""
+) -> dict[str, list[Any]] | None:
+    """Return the known labels; ``None``: all are open."""
     if not accepted and not rejected:
         return None
     _check_names(model, [*accepted, *rejected])
-    return read_known({"accepted": accepted, "rejected": rejected}, 1, model.name_array)
+    given = {"accepted": accepted, "rejected": rejected}
+    return {
+        word: [model.labels[model.column[name]] for name in names] for word, names in given.items()
+    }
 
 
 def _posterior(
     model: ServedModel,
     snapshot: Snapshot,
     content: DocumentContent,
-    known: NDArray[np.float64] | None,
+    known: Mapping[str, Sequence[Any]] | None,
 ) -> Posterior:
     """Return the posterior of a text, given its known labels and the labels that follow."""
-    with _rule_problems(snapshot, known):
-        return model.fitted.posterior(content, known, snapshot.rescorer)
-
-
-@contextmanager
-def _rule_problems(snapshot: Snapshot, known: Any) -> Iterator[None]:
-    """Raise a problem for known labels that break a rule."""
     try:
-        yield
+        return model.fitted.posterior(content, known, snapshot.rescorer)
     except ValueError as error:
-        if known is None or snapshot.rescorer.rules_ is None:
-            raise
-        raise ProblemError(422, "rule-broken", str(error)) from None
+        raise _rule_problem(error, snapshot, known) from None
+
+
+def _rule_problem(error: ValueError, snapshot: Snapshot, known: Any) -> Exception:
+    """Return the problem of known labels that break a rule; another error as it is."""
+    if known is None or snapshot.rescorer.rules_ is None:
+        return error
+    return ProblemError(422, "rule-broken", str(error))
 
 
 def _no_candidates(posterior: Posterior) -> NDArray[np.bool_]:
@@ -264,7 +269,7 @@ def _plain(term: Any) -> Any:
 
 
 def _names(model: ServedModel, labels: Iterable[str], language: str | None) -> messages.Names:
-    """Return what people call labels, where a vocabulary says so."""
+    """Return the names of labels; none if the model has no vocabulary."""
     if model.shown.vocabulary is None:
         return {}
     return {label: model.shown.of(label, language) for label in labels}
@@ -300,7 +305,7 @@ def search_labels(
 def related_labels(
     model: ServedModel, label: str, limit: int, language: str | None = None
 ) -> messages.RelatedLabels:
-    """Return the labels that speak most for a label or against it, strongest first."""
+    """Return the labels that are the strongest evidence for or against a label."""
     _check_names(model, [label])
     snapshot, column = model.snapshot, model.column[label]
     edges = _graph(snapshot).related(model.labels[column], limit)
@@ -319,7 +324,7 @@ def label_map(
     label: str | None = None,
     language: str | None = None,
 ) -> messages.LabelMap:
-    """Return the strongest edges between labels, and the labels on a circle, kin beside kin.
+    """Return the strongest edges between labels, and the labels on a circle.
 
     Of all labels; or of one, in the middle, and of its neighbours with each other.
     """

@@ -6,11 +6,10 @@ from hashlib import blake2b
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 
 from labelkin.curation.saved_work import Entry, Withdrawal
 from labelkin.service import answers, messages
-from labelkin.service.messages import json_answer
 from labelkin.service.models import ServedModel
 from labelkin.service.running_service import OfModel, Service
 from labelkin.vocabulary.record import LANGUAGE_CODES
@@ -30,7 +29,7 @@ async def suggest_labels(request: messages.SuggestRequest, asked: OfModel) -> Re
     service, model = asked
     request.check(service.limits)
     found = await service.compute(model, request.text, answers.suggest, model, request)
-    return json_answer(found)
+    return JSONResponse(found)
 
 
 @router.get("")

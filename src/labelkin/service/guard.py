@@ -91,7 +91,8 @@ class Guard:
             await send(message)
 
         try:
-            headers, is_data = Headers(scope=scope), _is_data(scope["path"])
+            headers, path = Headers(scope=scope), scope["path"]
+            is_data = path not in _OPEN_PATHS and not path.startswith(_OPEN_FOLDER)
             self._check(headers, is_data)
             await self._bounded(scope, receive, sending, headers, is_data)
         except ProblemError as problem:
@@ -108,11 +109,14 @@ class Guard:
             route = str(getattr(scope.get("route"), "path", _NO_ROUTE))
             is_routed = route != _NO_ROUTE and status != 405
             method = scope["method"] if is_routed else "any"
-            self._telemetry.count(method, route, status or 500, perf_counter() - start)
+            seconds = perf_counter() - start
+            self._telemetry.requests.labels(method, route, str(status or 500)).inc()
+            self._telemetry.seconds.labels(method, route).observe(seconds)
 
     def _check(self, headers: Headers, is_data: bool) -> None:
         host = headers.get("host", "")
-        if name_in(host) not in self._hosts and self._hosts.isdisjoint(EVERY_ADDRESS):
+        name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+        if name.lower() not in self._hosts and self._hosts.isdisjoint(EVERY_ADDRESS):
             raise ProblemError(
                 421,
                 "foreign-host",
@@ -121,10 +125,14 @@ class Guard:
             )
         for origin in headers.getlist("origin"):
             _check_origin(origin, host)
-        if is_data:
-            _check_site(headers)
-            if self._token is not None:
-                _check_token(headers.get("authorization", ""), self._token)
+        if not is_data:
+            return
+        # Pictures and scripts of another page have no Origin. A link is allowed.
+        is_foreign = headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
+        if is_foreign and headers.get("sec-fetch-mode", "") != "navigate":
+            raise _foreign("a request of another page")
+        if self._token is not None:
+            _check_token(headers.get("authorization", ""), self._token)
 
     async def _bounded(
         self, scope: Scope, receive: Receive, send: Send, headers: Headers, is_data: bool
@@ -180,23 +188,6 @@ def _busy(limit: str) -> ProblemError:
     return ProblemError(503, "busy", detail, {"Retry-After": "1", "Connection": "close"})
 
 
-def _is_data(path: str) -> bool:
-    return path not in _OPEN_PATHS and not path.startswith(_OPEN_FOLDER)
-
-
-def name_in(host: str) -> str:
-    """Return the name or address in a ``Host`` header, without port and brackets.
-
-    Examples
-    --------
-    >>> name_in("Localhost:8000"), name_in("[::1]:8000"), name_in("127.0.0.1")
-    ('localhost', '::1', '127.0.0.1')
-    """
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower()
-
-
 def _check_token(authorization: str, token: bytes) -> None:
     """Raise unless the token is there, as bearer or as the password of Basic authentication."""
     scheme, _, credentials = authorization.partition(" ")
@@ -226,16 +217,9 @@ def _check_origin(origin: str, host: str) -> None:
     except ValueError:
         is_same = False
     if not is_same or not host:
-        rule = "Only the service's own page may ask from a browser"
-        raise ProblemError(403, "foreign-origin", f"{rule}, got Origin {origin!r:.100}.")
+        raise _foreign(f"Origin {origin!r:.100}")
 
 
-def _check_site(headers: Headers) -> None:
-    """Raise for pictures and scripts of another site's page, which have no ``Origin``.
-
-    The page could not read the answers, but have them computed. A link is allowed.
-    """
-    is_foreign = headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
-    if is_foreign and headers.get("sec-fetch-mode", "") != "navigate":
-        rule = "Only the service's own page may ask from a browser"
-        raise ProblemError(403, "foreign-origin", f"{rule}, got a request of another page.")
+def _foreign(received: str) -> ProblemError:
+    rule = "Only the service's own page may ask from a browser"
+    return ProblemError(403, "foreign-origin", f"{rule}, got {received}.")

@@ -18,7 +18,7 @@ import numpy as np
 
 from labelkin.curation.saved_work import Entry, Mark, SavedWork
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.prediction import DocumentContent, FittedModel, load_model
+from labelkin.prediction import FittedModel, load_model
 from labelkin.service.telemetry import Telemetry
 from labelkin.storage import ModelFile, read_header
 from labelkin.vocabulary import LabelNames
@@ -96,7 +96,7 @@ class ServedModel:
         self.shown = LabelNames(self.names, self.fitted.names.vocabulary)
         self.snapshot = Snapshot(self.classifier.rescorer_, 0)
         self.unknown: Counter[str] = Counter()
-        self.content = lru_cache(_MOST_TEXTS)(self._content)
+        self.content = lru_cache(_MOST_TEXTS)(lambda text: self.fitted.content([text]))
         try:  # the first answer is then as quick as the others
             self.content("A first text.")
         except Exception as error:
@@ -137,7 +137,7 @@ class ServedModel:
             return np.zeros((0, len(self.names)))
         return self.fitted.scores(texts, known, rescorer)
 
-    def learn(self, entries: Sequence[Entry], anew: bool = False) -> None:
+    def learn(self, entries: Sequence[Entry], from_start: bool = False) -> None:
         """Learn from the label sets of further documents; one thread at a time may do so.
 
         A document has the accepted labels, with the labels that follow from them by the rules.
@@ -146,24 +146,21 @@ class ServedModel:
         ----------
         entries : sequence of Entry
             The documents.
-        anew : bool, default False
+        from_start : bool, default False
             Whether to start from the label evidence in the model file.
         """
-        if anew:
+        if from_start:
             self.unknown.clear()
         for name in chain.from_iterable(set(entry.accepted) for entry in entries):
             is_counted = name in self.unknown or len(self.unknown) < _MOST_UNKNOWN
             if name not in self.column and is_counted:
                 self.unknown[name] += 1
-        rescorer, learned = Snapshot(self.classifier.rescorer_, 0) if anew else self.snapshot
+        rescorer, learned = Snapshot(self.classifier.rescorer_, 0) if from_start else self.snapshot
         if not self.learns:
             return
         if entries:
             rescorer = rescorer.learn_more([self._label_set(entry) for entry in entries])
         self.snapshot = Snapshot(rescorer, learned + len(entries))
-
-    def _content(self, text: str) -> DocumentContent:
-        return self.fitted.content([text])
 
     def _label_set(self, entry: Entry) -> set[Any]:
         columns = [self.column[name] for name in entry.accepted if name in self.column]
@@ -243,14 +240,16 @@ class Learner:
         If documents were replaced, all are learned again, as counts cannot be taken back.
         """
         model, n_replaced = self._model, self._saved_work.n_replaced
-        anew = n_replaced != self._n_replaced
-        entries, last = self._saved_work.entries(model.id, self._first if anew else self._last)
-        if not entries and not anew:
+        from_start = n_replaced != self._n_replaced
+        entries, last = self._saved_work.entries(
+            model.id, self._first if from_start else self._last
+        )
+        if not entries and not from_start:
             return
         outcome = "done"
         with self._telemetry.refit_seconds.labels(model.id).time():
             try:
-                model.learn(entries, anew)
+                model.learn(entries, from_start)
             except Exception:
                 outcome = "failed"
                 _log.exception("model %s could not learn %d documents", model.id, len(entries))

@@ -30,11 +30,6 @@ class Telemetry:
         self.refits = self._made(Counter, "refits", "Of label evidence.", "model", "outcome")
         self.refit_seconds = self._made(Histogram, "refit_seconds", "A refit.", "model")
 
-    def count(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count and time a request that was answered."""
-        self.requests.labels(method, route, str(status)).inc()
-        self.seconds.labels(method, route).observe(seconds)
-
     def text(self) -> bytes:
         """Return all metrics in the format of Prometheus."""
         return generate_latest(self.registry)

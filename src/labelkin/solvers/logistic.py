@@ -255,7 +255,8 @@ def fit_logistic_layer(
         )
     if not np.all((penalty > 0) & np.isfinite(penalty)):
         raise ValueError(f"Every label's penalty must be finite and above 0, got {penalty.min()}.")
-    for name, matrix in (("inputs", inputs), ("offset", 0.0 if offset is None else offset)):
+    fixed = np.zeros((1, n_labels)) if offset is None else offset
+    for name, matrix in (("inputs", inputs), ("offset", fixed)):
         wrong = np.count_nonzero(~np.isfinite(matrix.data if sparse.issparse(matrix) else matrix))
         if wrong:
             raise ValueError(
@@ -263,7 +264,6 @@ def fit_logistic_layer(
                 "Clip log-odds that are infinite, fill in what is unknown."
             )
     middle = np.zeros((n_inputs + 1, n_labels)) if centre is None else np.vstack(centre)
-    fixed = np.zeros((1, n_labels)) if offset is None else offset
 
     def block(labels: _Columns) -> Block:
         known = 1.0 if unknown is None else 1 - columns_of(unknown, labels)

@@ -23,7 +23,7 @@ from sklearn.pipeline import Pipeline
 
 from labelkin.storage.encoders import (
     FORMS,
-    PARTS,
+    PART_TAGS,
     is_json,
     is_key,
     read_list,
@@ -126,10 +126,10 @@ class Encoder:
             return self._written[id(value)][1]
         tag = tag_of(value)
         written: Any = {tag: FORMS[tag].write(self, value)}
-        if tag in PARTS:
+        if tag in PART_TAGS:
             self.parts.append(written)
             written = {"part": len(self.parts) - 1}
-        if tag in PARTS or tag == "array":
+        if tag in PART_TAGS or tag == "array":
             self._written[id(value)] = (value, written)
         return written
 
@@ -214,7 +214,7 @@ class Decoder:
     def add(self, part: Any) -> None:
         """Build the next part; it can only refer to those before it."""
         tag, content = _tagged(part)
-        if tag not in PARTS:
+        if tag not in PART_TAGS:
             raise ValueError(f"a part is a {tag[:80]!r}")
         self._deepest, self._ways = 0, 1
         self.parts.append(FORMS[tag].read(self, content))
@@ -244,7 +244,7 @@ class Decoder:
                     f"others in more than {self.most_ways} ways"
                 )
             return part
-        if tag not in FORMS or tag in PARTS:
+        if tag not in FORMS or tag in PART_TAGS:
             raise ValueError(f"a value is a {tag[:80]!r}")
         return FORMS[tag].read(self, content)
 

@@ -329,7 +329,7 @@ FORMS: dict[str, Form] = {
     "sparse": _form(_SPARSE.values(), _write_sparse, _read_sparse),
     "object": Form((), _write_object, _read_object),
 }
-PARTS = ("object", "objects", "sparse")
+PART_TAGS = ("object", "objects", "sparse")
 _TAGS: dict[type, str] = {kind: tag for tag, form in FORMS.items() for kind in form.types}
 
 

@@ -187,7 +187,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
         What :func:`save` has written.
     trusted : names, default ()
         Parts that compiled code of other projects reads: ``"omikuji"``, the files of a
-        ``labelkin_omikuji.OmikujiContent``. A file with such a part that is not named here is an
+        model of ``labelkin-omikuji``. A file with such a part that is not named here is an
         error.
 
     Returns

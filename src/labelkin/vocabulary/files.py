@@ -156,7 +156,7 @@ def _relations(path: Path) -> Iterator[tuple[str, str, str]]:
 def _check_file(path: Path) -> None:
     if not path.is_file():
         raise FileNotFoundError(
-            f"{path.name} must be a file, but there is none in {path.absolute().parent}. Check "
+            f"{path.name} must be a file, but {path.absolute().parent} does not contain it. Check "
             f"the path. ({', '.join(PACKAGED)} comes with the package.)"
         )
 

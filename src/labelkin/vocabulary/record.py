@@ -283,7 +283,7 @@ class Vocabulary:
         return self.replaced.get(uri, uri)
 
     def place_of(self, uri: str) -> int | None:
-        """Return the position of a concept, or of its successor; ``None`` if there is none."""
+        """Return the position of a concept, or of its successor, or ``None``."""
         return self._places.get(self.current(uri))
 
     def narrower(self, uris: Iterable[str]) -> set[str]:

@@ -199,7 +199,7 @@ def _read_graph(data: bytes, file: str) -> tuple[Any, Any]:
         _check_entities(data, file)
     with _saying_unreadable(file, language), _bounded(graph.store, room):
         if language == "json-ld":
-            data = json.dumps(json.loads(data)).encode()  # in UTF-8, whatever it was
+            data = json.dumps(json.loads(data)).encode()  # in UTF-8
         # As bytes, never as a path: rdflib might take that for an address.
         graph.parse(data=data, format=language)
     return rdflib, graph

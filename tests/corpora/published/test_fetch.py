@@ -115,7 +115,7 @@ def test_a_temporary_failure_is_tried_again(get, server, tmp_path, trouble):
     [
         (["cut"] * 9, r"cut after \d+ of \d+ bytes", 3),
         ([503] * 9, r"HTTP Error 503", 3),
-        (["no length"], "the server does not say where the file ends", 1),
+        (["no length"], "the server does not declare the size of the file", 1),
     ],
 )
 def test_a_file_that_is_not_whole_is_discarded(get, server, tmp_path, troubles, message, n_asked):

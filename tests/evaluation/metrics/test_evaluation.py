@@ -37,16 +37,11 @@ def assert_same_scores(one, other):
         np.testing.assert_allclose(column, other.per_label()[name], rtol=1e-12, atol=1e-12)
 
 
-def propensity_of(Y):
-    return np.linspace(0.2, 1.0, Y.shape[1])
-
-
 def test_every_score_equals_the_function_of_its_name():
     rng = np.random.default_rng(0)
     Y = rng.random((30, 6)) < 0.3
     log_odds, D, w = rng.normal(size=Y.shape), rng.random(Y.shape) < 0.4, rng.random(30)
-    propensity = propensity_of(Y)
-    scores = evaluate(Y, log_odds, D, sample_weight=w, propensity=propensity, ks=(2, 4)).scores()
+    scores = evaluate(Y, log_odds, D, sample_weight=w, ks=(2, 4)).scores()
     expected = {}
     for name in ("hamming_loss", "subset_loss"):
         expected[name] = getattr(metrics, name)(Y, D, sample_weight=w)
@@ -61,9 +56,6 @@ def test_every_score_equals_the_function_of_its_name():
         for name in ("precision", "recall", "ndcg"):
             function = getattr(metrics, f"{name}_at_k")
             expected[f"{name}@{k}"] = function(Y, log_odds, k, sample_weight=w)
-        expected[f"psp@{k}"] = metrics.propensity_scored_precision_at_k(
-            Y, log_odds, k, propensity, sample_weight=w
-        )
     assert scores == pytest.approx(expected)
 
 
@@ -71,22 +63,18 @@ def test_every_score_equals_the_function_of_its_name():
 @modest
 def test_weights_are_duplicates_and_weight_zero_is_absence(world):
     Y, log_odds, D, weight = world
-    propensity = propensity_of(Y)
-    weighted = evaluate(Y, log_odds, D, sample_weight=weight, propensity=propensity)
+    weighted = evaluate(Y, log_odds, D, sample_weight=weight)
     repeated = [np.repeat(matrix, weight, axis=0) for matrix in (Y, log_odds, D)]
-    assert_same_scores(weighted, evaluate(*repeated, propensity=propensity))
+    assert_same_scores(weighted, evaluate(*repeated))
 
 
 @given(worlds(values=(0.0, 1.0, 1.0, np.nan)), st.integers(0, 7), st.integers(0, 7))
 @modest
 def test_blocks_add_up_to_the_whole(world, first, second):
     Y, log_odds, D, weight = world
-    propensity = propensity_of(Y)
 
     def part(rows):
-        return evaluate(
-            Y[rows], log_odds[rows], D[rows], sample_weight=weight[rows], propensity=propensity
-        )
+        return evaluate(Y[rows], log_odds[rows], D[rows], sample_weight=weight[rows])
 
     low, high = sorted((first, second))
     blocks = [part(slice(0, low)), part(slice(low, high)), part(slice(high, None))]
@@ -123,11 +111,8 @@ def test_permuting_labels_permutes_labels_and_leaves_scores(world, random):
     n, p = Y.shape
     log_odds = np.array(random.sample(range(-500, 500), n * p)).reshape(n, p) / 50  # no ties
     order = random.sample(range(p), p)
-    propensity = propensity_of(Y)
-    one = evaluate(Y, log_odds, D, propensity=propensity)
-    other = evaluate(
-        Y[:, order], log_odds[:, order], D[:, order], propensity=propensity[order], labels=order
-    )
+    one = evaluate(Y, log_odds, D)
+    other = evaluate(Y[:, order], log_odds[:, order], D[:, order], labels=order)
     assert other.scores() == pytest.approx(one.scores(), nan_ok=True)
     for name, column in one.per_label().items():
         np.testing.assert_allclose(other.per_label()[name], column[order])
@@ -189,7 +174,7 @@ def test_unknown_cells_make_nan_of_what_needs_whole_label_sets_and_nothing_else(
 
 def test_without_documents_or_labels_every_score_is_nan_and_an_empty_block_adds_nothing():
     for shape in [(0, 2), (2, 0), (0, 0)]:
-        empty = evaluate(np.zeros(shape), np.zeros(shape), propensity=np.ones(shape[1]))
+        empty = evaluate(np.zeros(shape), np.zeros(shape))
         assert np.isnan(list(empty.scores().values())).all()
         assert "documents" in str(empty)
     some = evaluate([[1, 0]], [[2, -1]])
@@ -203,9 +188,6 @@ def test_only_what_was_evaluated_in_the_same_way_adds_up():
         r"labels agree, got 2 \(a, b\) and 2 \(a, c\)": evaluate([["a"], ["c"]], log_odds),
         r"labels agree, got 2 \(a, b\) and 6 \(0, 1, 2, 3, …\)": evaluate(np.eye(6), -np.eye(6)),
         r"ks agree, got \(1, 3, 5\) and \(1,\)": evaluate(Y, log_odds, ks=(1,)),
-        r"propensity agree, got None and 2 \(1\.0, 0\.5\)": evaluate(
-            Y, log_odds, propensity=[1, 0.5]
-        ),
         "use of log_odds agree, got True and False": evaluate(Y, decisions=Y),
         "n_bins agree, got 15 and 10": evaluate(Y, log_odds, n_bins=10),
     }

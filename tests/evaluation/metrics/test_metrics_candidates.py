@@ -35,8 +35,7 @@ def assert_same(one, other):
 def test_all_cells_stored_gives_the_dense_scores(ties, unknown, weighted):
     Y, Z, _ = made(ties=ties, unknown=unknown)
     times = np.random.default_rng(5).integers(0, 3, len(Y)) if weighted else None
-    propensity = np.linspace(0.2, 1, Y.shape[1])
-    settings = {"sample_weight": times, "propensity": propensity, "ks": (1, 3, 5, 50)}
+    settings = {"sample_weight": times, "ks": (1, 3, 5, 50)}
     full = evaluate(Y, Cells.full(Z.shape).matrix(Z.ravel()), **settings)
     dense = evaluate(Y, Z, **settings)
     assert_same(full.scores(), dense.scores())

@@ -118,51 +118,6 @@ def test_infinite_log_odds_rank_first_and_last():
     assert metrics.coverage([[0, 1, 1]], [[-np.inf, -np.inf, np.inf]]) == 3
 
 
-def test_propensities_follow_the_formula_of_jain_and_others():
-    a, b, n = 0.55, 1.5, 1000
-    for count in (0, 1, 30, 1000):
-        c = (math.log(n) - 1) * (b + 1) ** a
-        expected = 1 / (1 + c * math.exp(-a * math.log(count + b)))
-        assert metrics.propensities([count], n)[0] == pytest.approx(expected)
-    assert metrics.propensities([1, 2], 2).tolist() == [1, 1]
-    ours = metrics.propensities([3], 100, a=0.6, b=2.6)[0]
-    assert 1 / ours == pytest.approx(1 + (math.log(100) - 1) * 3.6**0.6 / 5.6**0.6)
-
-
-def test_propensities_raise_for_counts_beyond_the_documents():
-    with pytest.raises(ValueError, match=r"between 0 and n_documents = 5, got 6\.0 at label 1 \(1"):
-        metrics.propensities([1, 6], 5)
-    with pytest.raises(ValueError, match=r"shape \(n_labels,\), got shape \(1, 2\)"):
-        metrics.propensities([[1, 6]], 5)
-
-
-def test_propensity_scored_precision_in_a_world_counted_by_hand():
-    propensity = [1.0, 0.5, 0.25]  # gains 1, 2, 4
-    Y = [[1, 1, 0], [0, 1, 1], [0, 0, 0]]
-    log_odds = [[3, 2, 1], [3, 2, 1], [3, 2, 1]]
-    score = metrics.propensity_scored_precision_at_k
-    assert score(Y, log_odds, 1, propensity) == pytest.approx((1 + 0 + 0) / (2 + 4 + 0))
-    assert score(Y, log_odds, 2, propensity) == pytest.approx((3 + 2 + 0) / (3 + 6 + 0))
-    assert score(Y, log_odds, 3, propensity) == 1
-    assert np.isnan(score(np.zeros((2, 3)), log_odds[:2], 2, propensity))
-    weighted = score(Y, log_odds, 2, propensity, sample_weight=[1, 2, 5])
-    assert weighted == pytest.approx((3 + 2 * 2) / (3 + 2 * 6))
-
-
-@pytest.mark.parametrize("ties", WITH_TIES)
-def test_propensity_scored_precision_equals_a_loop_over_documents(ties):
-    Y, log_odds, _ = world(10, ties)
-    propensity = metrics.propensities(Y.sum(axis=0), len(Y))
-    for k in (1, 3, 9):
-        gains = [
-            sum(y[j] / propensity[j] for j in first_labels(z, k))
-            for y, z in zip(Y, log_odds, strict=True)
-        ]
-        best = [sum(sorted(y / propensity, reverse=True)[:k]) for y in Y]
-        ours = metrics.propensity_scored_precision_at_k(Y, log_odds, k, propensity)
-        assert ours == pytest.approx(sum(gains) / sum(best))
-
-
 def test_rankings_raise_for_unknown_cells():
     Y, log_odds = [[1, np.nan], [0, 1]], [[-1, 2], [-2, 3]]
     for name in ("one_error", "coverage", "ranking_loss", "label_ranking_average_precision"):
@@ -171,11 +126,9 @@ def test_rankings_raise_for_unknown_cells():
     for name in ("precision_at_k", "recall_at_k", "ndcg_at_k"):
         with pytest.raises(ValueError, match=f"{name} needs every label"):
             getattr(metrics, name)(Y, log_odds, 1)
-    with pytest.raises(ValueError, match="propensity_scored_precision_at_k needs every label"):
-        metrics.propensity_scored_precision_at_k(Y, log_odds, 1, [0.5, 0.5])
 
 
-def test_k_and_propensity_are_checked():
+def test_k_is_checked():
     Y, log_odds = [[1, 0]], [[-1, 2]]
     for k in (0, 1.5):
         with pytest.raises(
@@ -184,17 +137,11 @@ def test_k_and_propensity_are_checked():
             metrics.precision_at_k(Y, log_odds, k)
     with pytest.raises(ValueError, match=r"each once, got \(3, 3\)"):
         metrics.evaluate(Y, log_odds, ks=(3, 3))
-    with pytest.raises(ValueError, match=r"one number per label, shape \(2,\), got shape \(3,\)"):
-        metrics.propensity_scored_precision_at_k(Y, log_odds, 1, [1, 1, 1])
-    with pytest.raises(
-        ValueError, match=r"above 0 and at most 1, got 0\.0 at label 1 \(1 such labels\)"
-    ):
-        metrics.propensity_scored_precision_at_k(Y, log_odds, 1, [1, 0])
 
 
 def test_without_documents_or_labels_every_score_is_nan():
     for shape in [(0, 3), (3, 0), (0, 0)]:
-        empty, propensity = np.zeros(shape), np.ones(shape[1])
+        empty = np.zeros(shape)
         scores = [
             metrics.one_error(empty, empty),
             metrics.coverage(empty, empty),
@@ -203,7 +150,6 @@ def test_without_documents_or_labels_every_score_is_nan():
             metrics.precision_at_k(empty, empty, 2),
             metrics.recall_at_k(empty, empty, 2),
             metrics.ndcg_at_k(empty, empty, 2),
-            metrics.propensity_scored_precision_at_k(empty, empty, 2, propensity),
         ]
         assert np.isnan(scores).all()
 

@@ -1,4 +1,4 @@
-"""Corpora known by name: what they are, where they are, and how to fetch them.
+"""Corpora known by name: their descriptions, places and downloads.
 
 The entries are in ``known.toml``; each corpus has a reader in a module of this package or in
 :mod:`labelkin.corpora.arff`. A downloaded file is complete or absent: it gets its name after all
@@ -181,7 +181,7 @@ def _read_table() -> Iterator[KnownCorpus]:
 def _mulan(name: str) -> dict[str, Any]:
     address = f"https://sourceforge.net/projects/mulan/files/datasets/{name}.rar/download"
     return {
-        "read": "arff:read_mulan",
+        "read": "arff:read_arff",
         "home": "http://mulan.sourceforge.net/datasets-mlc.html",
         "licence": "none stated by MULAN; cite the authors whom its page names",
         "folder": f"mulan/{name}",
@@ -348,7 +348,7 @@ def _transfer(url: str, file: RemoteFile, target: Path, progress: _Progress) -> 
             done += len(chunk)
             progress(file.name, done, total)
         if total is None and not getattr(response, "chunked", False):
-            raise FetchError("the server does not say where the file ends")
+            raise FetchError("the server does not declare the size of the file")
         if total is not None and length is not None and done < total:
             raise ConnectionError(f"the connection was cut after {done} of {total} bytes")
         if file.size not in (None, done):

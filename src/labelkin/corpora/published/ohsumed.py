@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 
 import numpy as np
 
-from labelkin.corpora.arff import read_meka
+from labelkin.corpora.arff import read_arff
 from labelkin.corpora.corpus import Corpus, label_fields, object_array
 from labelkin.label_matrix import read_labels
 
@@ -62,14 +62,14 @@ def read_ohsumed(path: str | PathLike[str]) -> Corpus:
 def read_ohsumed_arff(path: str | PathLike[str]) -> Corpus:
     """Read ``OHSUMED-F.arff``: Ohsumed-23 as 1,002 words that occur (1) or do not (0).
 
-    The first 6,286 documents are the published training set, whatever the file's own header says.
+    The first 6,286 documents are the published training set, in spite of the header of the file.
 
     Parameters
     ----------
     path : path
         The file, maybe packed.
     """
-    corpus = read_meka(path)
+    corpus = read_arff(path)
     n_documents = corpus.Y.shape[0]
     if n_documents != N_DOCUMENTS_ARFF:
         raise ValueError(

@@ -36,7 +36,7 @@ _TEXT_FEATURES = 2**18
 _ALMOST_ZERO = 1e-7
 
 #: Document and column.
-Cell = tuple[int, int]
+CellPlace = tuple[int, int]
 
 
 class BrokenRule(NamedTuple):
@@ -89,7 +89,7 @@ def one_of_two(first: Any, second: Any) -> Any:
 
 def settle_rules(
     labels: LabelMatrix, rules: BoundRules | None, probability: NDArray[np.float32]
-) -> dict[Cell, BrokenRule]:
+) -> dict[CellPlace, BrokenRule]:
     """Find the cells that break rules, and change the probability of an error in them.
 
     Exclusive labels come first, at most one of which is right; then implications in order.
@@ -97,9 +97,9 @@ def settle_rules(
     """
     if rules is None:
         return {}
-    names, reasons = labels.names, dict[Cell, str]()
-    errors: dict[Cell, float] = {}
-    before: dict[Cell, float] = {}
+    names, reasons = labels.names, dict[CellPlace, str]()
+    errors: dict[CellPlace, float] = {}
+    before: dict[CellPlace, float] = {}
 
     def note(i: int, j: int, reason: str) -> None:
         if (i, j) not in errors:
@@ -132,12 +132,12 @@ def settle_rules(
     return {cell: BrokenRule(reasons[cell], errors[cell] - before[cell]) for cell in errors}
 
 
-def differing_cells(labels: LabelMatrix, pairs: NearDuplicates) -> dict[Cell, NearDuplicate]:
+def differing_cells(labels: LabelMatrix, pairs: NearDuplicates) -> dict[CellPlace, NearDuplicate]:
     """Return the cells in which near-duplicates differ, each with the nearest that differs.
 
     Cells that are unknown in one of the two do not differ.
     """
-    has, found = labels.positive, dict[Cell, NearDuplicate]()
+    has, found = labels.positive, dict[CellPlace, NearDuplicate]()
     differs = abs(has[pairs.first] - has[pairs.second])
     if labels.unknown is not None:
         unknown = labels.unknown[pairs.first] + labels.unknown[pairs.second]

@@ -228,18 +228,18 @@ def _shown_issues(
 ) -> Iterator[ShownIssue]:
     """Yield the most certain issues with names, texts and words."""
     terms = terms_of(make_pipeline(*steps), corpus.terms) if steps else corpus.terms
-    texts = corpus.documents[part] if corpus.features == "text" else None
+    texts: Any = corpus.documents[part] if corpus.features == "text" else None
     names = corpus.names()
     labels = labels_of(corpus).rows(part)
     column = {name: j for j, name in enumerate(labels.names.tolist())}
-    shown = ([names[i] for i in part], labels.label_sets(), texts)
+    ids, label_sets = [names[i] for i in part], labels.label_sets()
     forms: dict[int, Any] = {}
     for issue in audit.issues(top):
         if texts is not None and issue.document not in forms:
             forms[issue.document] = surface_forms(str(texts[issue.document]), steps[0])
         classifier = evidence.classifier_of(column[issue.label])
         words = _words(issue, classifier, X, terms, forms.get(issue.document, {}))
-        yield shown_issue(issue, *shown, words)
+        yield shown_issue(issue, ids, label_sets, texts, words)
 
 
 def _words(issue: Issue, classifier: Any, X: Any, terms: Any, forms: dict[Any, Any]) -> list[Word]:

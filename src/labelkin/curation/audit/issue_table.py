@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelkin.curation.audit.contradictions import BrokenRule, Cell, NearDuplicate
+from labelkin.curation.audit.contradictions import BrokenRule, CellPlace, NearDuplicate
 from labelkin.curation.audit.evidence import GivenEvidence
 from labelkin.curation.audit.noise import NoiseModel
 from labelkin.explain.contributions import LabelContribution
@@ -165,11 +165,13 @@ class IssueTable:
     content: NDArray[np.float32]
     evidence: GivenEvidence
     noise: NoiseModel
-    duplicates: dict[Cell, NearDuplicate]
-    broken: dict[Cell, BrokenRule]
+    duplicates: dict[CellPlace, NearDuplicate]
+    broken: dict[CellPlace, BrokenRule]
     rows: Any
 
-    def most_probable(self, most: int, kinds: Collection[IssueKind] | None = None) -> list[Cell]:
+    def most_probable(
+        self, most: int, kinds: Collection[IssueKind] | None = None
+    ) -> list[CellPlace]:
         """Return at most ``most`` cells, of some kinds, the most probable errors first."""
         probability = self.probability if kinds is None else self._of_kinds(kinds)
         rows, columns = _largest(probability, most)
@@ -184,7 +186,7 @@ class IssueTable:
         return "wrong" if self.labels.positive[i, j] else "missing"
 
     def issues(
-        self, cells: Sequence[Cell], n_similar: int = 3, n_jobs: int | None = None
+        self, cells: Sequence[CellPlace], n_similar: int = 3, n_jobs: int | None = None
     ) -> list[Issue]:
         """Return the records of some cells."""
         similar = self._similar([i for i, _ in cells], n_similar, n_jobs)

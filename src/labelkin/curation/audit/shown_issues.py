@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from labelkin.curation.audit import Issue
 from labelkin.curation.audit.issue_table import reasons
-from labelkin.curation.corrections import Answer, fingerprint_of
+from labelkin.curation.corrections import fingerprint_of
 from labelkin.files import csv_text, write_atomic
 
 #: Of a long text nobody reads more.
@@ -83,7 +83,7 @@ class ShownIssue:
     given: bool
     repair: str
     probability: float
-    decision: Answer | str = ""
+    decision: str = ""
     reason: str = ""
     parts: dict[str, float] = field(default_factory=dict)
     because_of: list[OtherLabel] = field(default_factory=list)

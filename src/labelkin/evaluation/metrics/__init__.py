@@ -16,9 +16,7 @@ rankings by log-odds (unknown cells raise)          :func:`one_error`, :func:`co
                                                     :func:`ranking_loss`,
                                                     :func:`label_ranking_average_precision`,
                                                     :func:`precision_at_k`, :func:`recall_at_k`,
-                                                    :func:`ndcg_at_k`,
-                                                    :func:`propensity_scored_precision_at_k` with
-                                                    :func:`propensities`
+                                                    :func:`ndcg_at_k`
 probabilities, by cell (unknown cells are skipped)  :func:`brier_score`, :func:`log_loss`,
                                                     :func:`brier_score_per_label`,
                                                     :func:`log_loss_per_label`,
@@ -56,8 +54,6 @@ from labelkin.evaluation.metrics.rankings import (
     ndcg_at_k,
     one_error,
     precision_at_k,
-    propensities,
-    propensity_scored_precision_at_k,
     ranking_loss,
     recall_at_k,
 )
@@ -85,8 +81,6 @@ __all__ = [
     "one_error",
     "precision",
     "precision_at_k",
-    "propensities",
-    "propensity_scored_precision_at_k",
     "ranking_loss",
     "recall",
     "recall_at_k",

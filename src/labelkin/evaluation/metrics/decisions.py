@@ -16,7 +16,7 @@ from scipy import sparse
 from labelkin.evaluation.metrics.inputs import (
     DocumentScores,
     DocumentSums,
-    Floats,
+    FloatArray,
     Places,
     Sums,
     Truth,
@@ -276,13 +276,13 @@ class DecisionCounts(Sums):
         Those where it does and the decision is yes.
     """
 
-    known: Floats
-    true: Floats
-    decided: Floats
-    hits: Floats
+    known: FloatArray
+    true: FloatArray
+    decided: FloatArray
+    hits: FloatArray
 
     @property
-    def wrong(self) -> Floats:
+    def wrong(self) -> FloatArray:
         """Wrong decisions, of the shape of the counts."""
         return self.true + self.decided - 2 * self.hits
 
@@ -291,7 +291,7 @@ class DecisionCounts(Sums):
         """Share of wrong decisions among the known cells; without known cells NaN."""
         return ratio(self.wrong.sum(axis=-1), self.known.sum(axis=-1), nothing=np.nan)
 
-    def per_label(self, metric: DecisionMetric) -> Floats:
+    def per_label(self, metric: DecisionMetric) -> FloatArray:
         """Return the metric of every label, of the shape of the counts.
 
         0/0 is 0: the precision of a label that is never decided, the recall of one that no document
@@ -323,7 +323,7 @@ class DecisionCounts(Sums):
         }
         return {"hamming_loss": float(self.hamming_loss)} | averages
 
-    def _parts(self, metric: DecisionMetric) -> tuple[Floats, Floats]:
+    def _parts(self, metric: DecisionMetric) -> tuple[FloatArray, FloatArray]:
         """Numerator and denominator of the metric."""
         check_choice("metric", metric, DecisionMetric)
         if metric == "precision":
@@ -353,7 +353,7 @@ def count_decisions(truth: Truth, decided: Any, weightings: Any = None) -> Decis
         With fields ``(n_labels,)``, or ``(n_weightings, n_labels)``.
     """
 
-    def total(cells: Any) -> Floats:
+    def total(cells: Any) -> FloatArray:
         if weightings is not None:
             sums = weightings @ cells
             return sums.toarray() if sparse.issparse(sums) else np.asarray(sums)

@@ -18,7 +18,7 @@ from labelkin.evaluation.metrics.decisions import (
 )
 from labelkin.evaluation.metrics.inputs import (
     DocumentSums,
-    Floats,
+    FloatArray,
     Truth,
     Weights,
     read_inputs,
@@ -30,11 +30,11 @@ from labelkin.evaluation.metrics.probabilities import (
     read_n_bins,
     sum_probabilities,
 )
-from labelkin.evaluation.metrics.rankings import read_propensity, sum_rankings
+from labelkin.evaluation.metrics.rankings import sum_rankings
 from labelkin.scaling.blocks import Engine, read_parts
 from labelkin.scaling.distributed import using
 
-#: What an evaluation shows of itself in one line, of the scores it has.
+#: The scores in the short representation of an evaluation.
 _SHOWN = (
     *("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error", "log_loss"),
     "candidate_recall",
@@ -54,8 +54,6 @@ class Evaluation:
         The labels.
     ks : tuple of int
         The k of the metrics "at k".
-    propensity : array of shape (n_labels,), or None
-        Propensities of the labels.
     n_documents : float
         Sum of the documents' weights.
     decisions : DecisionCounts
@@ -76,7 +74,6 @@ subset_loss 0.500>
 
     labels: NDArray[Any]
     ks: tuple[int, ...]
-    propensity: Floats | None
     n_documents: float
     decisions: DecisionCounts
     documents: DocumentSums
@@ -108,10 +105,9 @@ subset_loss 0.500>
         """Return every score by name.
 
         Each is what the function of its name defines: ``"macro_recall"`` is ``recall`` with that
-        ``average``, ``"ndcg@5"`` is ``ndcg_at_k``, and ``"psp@5"`` is
-        ``propensity_scored_precision_at_k``.
+        ``average``, and ``"ndcg@5"`` is ``ndcg_at_k``.
 
-        Scores of log-odds are absent without log-odds, propensity-scored ones without propensities.
+        Scores of log-odds are absent without log-odds.
         Those that need whole label sets are NaN when a cell is unknown, all are NaN without
         documents or without labels.
         """
@@ -122,7 +118,7 @@ subset_loss 0.500>
             scores |= self.probability.scores()
         return scores
 
-    def per_label(self) -> dict[str, Floats]:
+    def per_label(self) -> dict[str, FloatArray]:
         """Return by name what every label scores, ``(n_labels,)`` each, as ``labels`` has them."""
         counts = self.decisions
         columns = {"known": counts.known, "true": counts.true, "decided": counts.decided}
@@ -176,7 +172,6 @@ def evaluate(
     sample_weight: Weights = None,
     labels: Sequence[Any] | NDArray[Any] | None = None,
     ks: Sequence[int] = (1, 3, 5),
-    propensity: ArrayLike | None = None,
     n_bins: int = 15,
 ) -> Evaluation:
     """Evaluate log-odds, or probabilities, and decisions by every metric at once.
@@ -190,7 +185,7 @@ def evaluate(
         Or ``(n_documents,)`` for one label; ±inf for what is sure, no NaN. Left out: nothing that
         needs them. A matrix that lies in [0, 1] is an error: it holds probabilities. Of a sparse
         matrix the stored labels are candidates, the others a "no" below all of them, and
-        ``"candidate_recall"`` says how many of the true labels are candidates.
+        ``"candidate_recall"`` is the share of true labels among the candidates.
     decisions : label matrix, label sets or classes, or None, default None
         0/1 like ``Y``, in any of its forms. Left out: log-odds > 0.
     probabilities : array, sparse matrix or DataFrame of shape (n_documents, n_labels), or None
@@ -202,9 +197,7 @@ def evaluate(
         The labels in column order, where label sets in ``Y`` need not show them all (for a 1-d
         ``Y`` its classes).
     ks : sequence of int, default (1, 3, 5)
-        The k of precision, recall, nDCG and propensity-scored precision at k.
-    propensity : array of shape (n_labels,), or None, default None
-        Of the labels, in (0, 1]: see :func:`propensities`.
+        The k of precision, recall and nDCG at k.
     n_bins : int, default 15
         Number of equally wide bins of probability for the calibration error.
 
@@ -237,17 +230,16 @@ def evaluate(
         sample_weight=sample_weight,
     )
     names = inputs.truth.names
-    chosen, gains, bins = read_ks(ks), read_propensity(propensity, len(names)), read_n_bins(n_bins)
+    chosen, bins = read_ks(ks), read_n_bins(n_bins)
 
     def evaluate_block(truth: Truth, z: Any, decided: Any) -> Evaluation:
         return Evaluation(
             names,
             chosen,
-            gains,
             float(truth.weight.sum()),
             count_decisions(truth, decided),
             sum_label_sets(truth, decided),
-            None if z is None else sum_rankings(truth, z, chosen, gains),
+            None if z is None else sum_rankings(truth, z, chosen),
             None if z is None else sum_probabilities(truth, z, bins),
         )
 
@@ -268,7 +260,7 @@ def evaluate_blocks(
         Where blocks are evaluated; ``None``: here, or on the engine in use
         (:func:`labelkin.scaling.distributed.using`).
     **settings
-        ``labels``, ``ks``, ``propensity`` and ``n_bins`` of :func:`evaluate`.
+        ``labels``, ``ks`` and ``n_bins`` of :func:`evaluate`.
 
     Returns
     -------
@@ -307,7 +299,6 @@ def _settings(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "labels": evaluation.labels,
         "ks": evaluation.ks,
-        "propensity": evaluation.propensity,
         "use of log_odds": probability is not None,
         "n_bins": None if probability is None else len(probability.bin_count),
     }

@@ -28,7 +28,7 @@ from labelkin.label_matrix.record import check_cells, check_choice
 from labelkin.odds import log_odds_of
 from labelkin.scaling.blocks import Local
 
-Floats = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 Places = tuple[NDArray[np.intp], NDArray[np.intp]]
 Weights = ArrayLike | None  # weight of each document; None: 1
 DocumentScores = dict[str, NDArray[Any]]  # name → scores of documents, (n_documents,)
@@ -45,7 +45,7 @@ class MetricInputs:
     """The true label sets of documents, and log-odds or decisions of a classifier."""
 
     truth: LabelMatrix
-    weight: Floats
+    weight: FloatArray
     log_odds: NDArray[Any] | sparse.csr_array | None = None
     decisions: LabelMatrix | None = None
 
@@ -119,10 +119,10 @@ class Truth:
 
     positive: sparse.csr_array
     unknown: sparse.csr_array | None
-    weight: Floats
+    weight: FloatArray
 
     @classmethod
-    def of(cls, labels: LabelMatrix, weight: Floats | None = None) -> Truth:
+    def of(cls, labels: LabelMatrix, weight: FloatArray | None = None) -> Truth:
         """Return the truth of labels; the default weight is 1."""
         unknown = labels.unknown if labels.unknown is not None and labels.unknown.nnz else None
         times = np.ones(labels.shape[0]) if weight is None else weight
@@ -228,7 +228,7 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike, *, nothing: float = 0.0)
     return quotient if quotient.ndim else float(quotient)
 
 
-def weighted_sum(weight: Floats, values: NDArray[Any]) -> Any:
+def weighted_sum(weight: FloatArray, values: NDArray[Any]) -> Any:
     """Return Σ weight · value over axis 0; not by BLAS, so the same with any number of threads.
 
     Examples
@@ -253,7 +253,7 @@ def read_inputs(
     if truth.kind == "binary" and len(truth.classes) != 2:
         raise ValueError(
             f"A 1-d Y must show which two classes there are, got {truth.classes.tolist()!r} only. "
-            "Name both: labels=[other class, class the log-odds speak for]."
+            "Name both: labels=[other class, class of the log-odds]."
         )
     weight = read_weight(sample_weight, truth.shape[0])
     scores = None
@@ -272,18 +272,6 @@ def read_ks(ks: Sequence[int]) -> tuple[int, ...]:
     if wrong or len(set(ks)) < len(ks):
         raise ValueError(f"k must be whole numbers of at least 1, each once, got {tuple(ks)!r}.")
     return tuple(int(k) for k in ks)
-
-
-def check_values(
-    rule: str, values: Floats, is_right: NDArray[np.bool_], unit: str, hint: str
-) -> None:
-    """Raise for the first wrong value, with its document or label and the number."""
-    wrong = np.flatnonzero(~is_right)
-    if len(wrong):
-        raise ValueError(
-            f"{rule}, got {float(values[wrong[0]])!r} at {unit} {wrong[0]} ({len(wrong)} such "
-            f"{unit}s). {hint}"
-        )
 
 
 def above_zero(log_odds: Any) -> Any:

@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from labelkin.evaluation.metrics.inputs import (
     ABSENT,
-    Floats,
+    FloatArray,
     Sums,
     Truth,
     Weights,
@@ -57,7 +57,7 @@ def log_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> f
     return _sums(Y, log_odds, sample_weight).scores()["log_loss"]
 
 
-def log_loss_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> Floats:
+def log_loss_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> FloatArray:
     """Return each label's mean log loss over the documents where it is known, ``(n_labels,)``.
 
     0/0 (known nowhere) is NaN.
@@ -107,7 +107,9 @@ def brier_score(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -
     return _sums(Y, log_odds, sample_weight).scores()["brier_score"]
 
 
-def brier_score_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> Floats:
+def brier_score_per_label(
+    Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None
+) -> FloatArray:
     """Return each label's mean of (P − Y)² over the documents where it is known, ``(n_labels,)``.
 
     0/0 (known nowhere) is NaN.
@@ -220,11 +222,11 @@ class Reliability:
     ([0.12, 0.88], [1.0, 0.67])
     """
 
-    lower: Floats
-    upper: Floats
-    count: Floats
-    mean_probability: Floats
-    share_positive: Floats
+    lower: FloatArray
+    upper: FloatArray
+    count: FloatArray
+    mean_probability: FloatArray
+    share_positive: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,12 +244,12 @@ class ProbabilitySums(Sums):
     """
 
     n_documents: float
-    known: Floats
-    squared_error: Floats
-    log_loss: Floats
-    bin_count: Floats
-    bin_probability: Floats
-    bin_positive: Floats
+    known: FloatArray
+    squared_error: FloatArray
+    log_loss: FloatArray
+    bin_count: FloatArray
+    bin_probability: FloatArray
+    bin_positive: FloatArray
 
     def scores(self) -> dict[str, float]:
         """Return Brier score, log loss and calibration error by name; without known cells NaN."""
@@ -259,7 +261,7 @@ class ProbabilitySums(Sums):
             "expected_calibration_error": ratio(gap, n_known, nothing=np.nan),
         }
 
-    def per_label(self) -> dict[str, Floats]:
+    def per_label(self) -> dict[str, FloatArray]:
         """Return each label's Brier score and log loss by name; NaN where it is known nowhere."""
         sums = {"brier_score": self.squared_error, "log_loss": self.log_loss}
         return {name: ratio(total, self.known, nothing=np.nan) for name, total in sums.items()}
@@ -273,15 +275,15 @@ class ProbabilitySums(Sums):
         return Reliability(edges[:-1], edges[1:], self.bin_count, mean_probability, share_positive)
 
 
-def squared_errors(truth: Truth, log_odds: Floats) -> Floats:
+def squared_errors(truth: Truth, log_odds: FloatArray) -> FloatArray:
     """Return (P − Y)² of every cell, 0 where unknown, ``(n_documents, n_labels)``."""
     return _squared_errors(expit(log_odds), truth)
 
 
-def log_losses(truth: Truth, log_odds: Floats) -> Floats:
+def log_losses(truth: Truth, log_odds: FloatArray) -> FloatArray:
     """Return −log P(what is true) of every cell, 0 where unknown, ``(n_documents, n_labels)``.
 
-    From the log-odds, whatever their size: log(1 + e^z), and log(1 + e^−z) for positive cells.
+    From log-odds of any size: log(1 + e^z), and log(1 + e^−z) for positive cells.
     """
     losses = _softplus(log_odds)
     losses[truth.cells] = _softplus(-log_odds[truth.cells])
@@ -309,7 +311,7 @@ def sum_probabilities(truth: Truth, log_odds: Any, n_bins: int) -> ProbabilitySu
     missed = np.maximum(truth.positive.T @ truth.weight - cells.sums_by_label(is_true * times), 0.0)
     place = np.minimum((probability * n_bins).astype(np.intp), n_bins - 1)
 
-    def by_bin(weights: Floats, absent: float) -> Floats:
+    def by_bin(weights: FloatArray, absent: float) -> FloatArray:
         sums = np.bincount(place, weights, n_bins).astype(np.float64, copy=False)
         sums[0] += absent
         return sums
@@ -326,8 +328,8 @@ def sum_probabilities(truth: Truth, log_odds: Any, n_bins: int) -> ProbabilitySu
     )
 
 
-def _product(times: Floats, loss: Floats) -> Floats:
-    """Return the product; nothing counted, of whatever size, is 0."""
+def _product(times: FloatArray, loss: FloatArray) -> FloatArray:
+    """Return the product; 0 for weight 0 also if the loss is infinite."""
     return np.where(times > 0, times * np.where(times > 0, loss, 0.0), 0.0)
 
 
@@ -338,7 +340,7 @@ def read_n_bins(n_bins: int) -> int:
     return int(n_bins)
 
 
-def _squared_errors(probability: Floats, truth: Truth) -> Floats:
+def _squared_errors(probability: FloatArray, truth: Truth) -> FloatArray:
     """Turn probabilities into squared errors, in place."""
     probability[truth.cells] -= 1.0
     probability[truth.unknown_cells] = 0.0
@@ -346,7 +348,7 @@ def _squared_errors(probability: Floats, truth: Truth) -> Floats:
     return probability
 
 
-def _softplus(values: Floats) -> Floats:
+def _softplus(values: FloatArray) -> FloatArray:
     """Return log(1 + e^x) for x of any size, ±inf included."""
     result = np.abs(values)
     np.negative(result, out=result)

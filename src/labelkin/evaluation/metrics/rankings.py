@@ -12,7 +12,6 @@ of an evaluation is the share of the relevant labels that are candidates.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -24,10 +23,9 @@ from scipy import sparse
 from labelkin.evaluation.metrics.inputs import (
     DocumentScores,
     DocumentSums,
-    Floats,
+    FloatArray,
     Truth,
     Weights,
-    check_values,
     ratio,
     read_inputs,
     read_ks,
@@ -39,7 +37,7 @@ def one_error(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> 
     """Return the share of documents whose top label is not relevant; lower is better.
 
     Ties at the top go to the lowest column. Documents without relevant labels are left out, as in
-    all ranking metrics; ``evaluate(...).n_ranked`` says how many are not.
+    all ranking metrics; ``evaluate(...).n_ranked`` is the number of the others.
 
     Parameters
     ----------
@@ -234,90 +232,6 @@ def ndcg_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights = N
     return _score(f"ndcg@{k}", Y, log_odds, sample_weight, k)
 
 
-def propensity_scored_precision_at_k(
-    Y: Any,
-    log_odds: ArrayLike,
-    k: int,
-    propensity: ArrayLike,
-    *,
-    sample_weight: Weights = None,
-) -> float:
-    """Return precision at k with weight 1/propensity for a relevant label.
-
-    Jain, Prabhu & Varma (2016). The sum over documents is divided by that of the best possible
-    rankings. Higher is better. Ties go to the lowest column.
-
-    Parameters
-    ----------
-    Y : label matrix, label sets or classes
-        The true labels.
-    log_odds : array of shape (n_documents, n_labels)
-        The ranking of the labels.
-    k : int
-        Number of labels from the top.
-    propensity : array of shape (n_labels,)
-        Of the labels, in (0, 1], from training counts: see :func:`propensities`.
-    sample_weight : array of shape (n_documents,), or None, default None
-        Weight of each document.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> propensity_scored_precision_at_k([[1, 1]], [[2.0, 1.0]], 1, [1.0, 0.5])
-    0.5
-    """
-    inputs = read_inputs(Y, log_odds=log_odds, sample_weight=sample_weight)
-    gains = read_propensity(propensity, inputs.truth.shape[1])
-    inputs.need_whole_sets("propensity_scored_precision_at_k")
-    sums = inputs.add_up(lambda truth, z, _: sum_rankings(truth, z, read_ks([k]), gains))
-    return sums.scores()[f"psp@{k}"]
-
-
-def propensities(
-    label_counts: ArrayLike, n_documents: int, *, a: float = 0.55, b: float = 1.5
-) -> Floats:
-    """Return the propensity of every label, ``(n_labels,)``, from the training documents.
-
-    Jain, Prabhu & Varma (2016): 1/p_l = 1 + C (N_l + b)^−a with C = (log n − 1)(b + 1)^a. With
-    fewer than e documents C would be negative; it is 0 then, and every propensity 1.
-
-    Parameters
-    ----------
-    label_counts : array of shape (n_labels,)
-        N_l, the number of *training* documents that carry the label.
-    n_documents : int
-        n, the number of training documents.
-    a, b : float, default 0.55 and 1.5
-        The paper's values for text; it uses 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for Amazon.
-
-    Returns
-    -------
-    array of shape (n_labels,)
-
-    Examples
-    --------
-    >>> from labelkin.label_matrix import read_labels
-    >>> counts, _ = read_labels([["tea"], ["tea", "sugar"], ["tea"], ["tea"]]).counts()
-    >>> propensities(counts, 4).round(3)
-    array([0.721, 0.8  ])
-    """
-    counts = np.asarray(label_counts, dtype=np.float64)
-    if counts.ndim != 1:
-        raise ValueError(f"label_counts must have shape (n_labels,), got shape {counts.shape}.")
-    check_values(
-        f"label_counts must lie between 0 and n_documents = {n_documents}",
-        counts,
-        (counts >= 0) & (counts <= n_documents),
-        "label",
-        "Both are counted on the training documents.",
-    )
-    c = max(math.log(max(n_documents, 1)) - 1, 0) * (b + 1) ** a
-    return 1 / (1 + c * (counts + b) ** -a)
-
-
 def first_errors(truth: Truth, log_odds: Any) -> NDArray[np.bool_]:
     """Return whether the highest label of each document is wrong, ``(n_documents,)``.
 
@@ -327,9 +241,7 @@ def first_errors(truth: Truth, log_odds: Any) -> NDArray[np.bool_]:
     return _first_is_wrong(_rank(truth, log_odds))
 
 
-def sum_rankings(
-    truth: Truth, log_odds: Any, ks: tuple[int, ...] = (), propensity: Floats | None = None
-) -> DocumentSums:
+def sum_rankings(truth: Truth, log_odds: Any, ks: tuple[int, ...] = ()) -> DocumentSums:
     """Rank the labels of every labelled document, sorting once for all metrics.
 
     Documents without relevant labels are left out.
@@ -339,9 +251,6 @@ def sum_rankings(
     values: DocumentScores = {"one_error": _first_is_wrong(ranking)}
     values |= _whole_rankings(ranking) | _first_labels(ranking, ks)
     best: DocumentScores = {}
-    if propensity is not None:
-        gained, best = _gains(truth, ranking, ks, 1 / propensity)
-        values |= gained
     if sparse.issparse(log_odds):
         values["candidate_recall"] = ranking.size - ranking.missed
         best["candidate_recall"] = ranking.size
@@ -376,8 +285,8 @@ class _Ranking:
     order: NDArray[np.intp]
     relevant: NDArray[np.bool_]
     last: NDArray[np.intp]
-    size: Floats
-    missed: Floats
+    size: FloatArray
+    missed: FloatArray
     n_labels: int
 
 
@@ -405,7 +314,7 @@ def _first_is_wrong(ranking: _Ranking) -> NDArray[np.bool_]:
     return np.asarray(~ranking.relevant[:, :1].any(axis=1))
 
 
-def _last_of_ties(descending: Floats) -> NDArray[np.intp]:
+def _last_of_ties(descending: FloatArray) -> NDArray[np.intp]:
     """For every place the last place with the same value, row by row."""
     n_labels = descending.shape[1]
     last = np.tile(np.arange(n_labels), (len(descending), 1))
@@ -455,45 +364,11 @@ def _first_labels(ranking: _Ranking, ks: tuple[int, ...]) -> DocumentScores:
     return scores | {f"ndcg@{k}": ratio(dcg(k), best[np.minimum(size, k)]) for k in ks}
 
 
-def _gains(
-    truth: Truth, ranking: _Ranking, ks: tuple[int, ...], gain: Floats
-) -> tuple[DocumentScores, DocumentScores]:
-    """Gains of the relevant labels among the first k, and of the best k relevant ones."""
-    most = max(ks, default=0)
-    reached = _running_sum(ranking.relevant[:, :most] * gain[ranking.order[:, :most]])
-    document, label = truth.cells
-    falling = gain[label][np.lexsort((-gain[label], document))]
-    place = np.arange(len(document)) - truth.positive.indptr[document]
-    n_documents = len(truth.weight)
-    best = {k: np.bincount(document, np.where(place < k, falling, 0.0), n_documents) for k in ks}
-    return {f"psp@{k}": reached(k) for k in ks}, {f"psp@{k}": best[k] for k in ks}
-
-
-def _running_sum(values: NDArray[np.generic]) -> Callable[[int], Floats]:
+def _running_sum(values: NDArray[np.generic]) -> Callable[[int], FloatArray]:
     """Return what gives the sum of each row's first k columns, of all if fewer."""
     sums = np.zeros((values.shape[0], values.shape[1] + 1))
     np.cumsum(values, axis=1, out=sums[:, 1:])
     return lambda k: sums[:, min(k, values.shape[1])]
-
-
-def read_propensity(propensity: ArrayLike | None, n_labels: int) -> Floats | None:
-    """Check propensities: one per label, above 0 and at most 1."""
-    if propensity is None:
-        return None
-    values = np.array(propensity, dtype=np.float64)  # a copy: the record keeps it
-    if values.shape != (n_labels,):
-        raise ValueError(
-            f"propensity must hold one number per label, shape ({n_labels},), got shape "
-            f"{values.shape}."
-        )
-    check_values(
-        "propensity must be above 0 and at most 1",
-        values,
-        (values > 0) & (values <= 1),
-        "label",
-        "propensities(label_counts, n_documents) are.",
-    )
-    return values
 
 
 def _score(name: str, Y: Any, log_odds: ArrayLike, sample_weight: Weights, *ks: int) -> float:
