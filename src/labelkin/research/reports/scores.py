@@ -7,10 +7,10 @@ The paper's figures: A. E. Romero and L. M. de Campos, *A probabilistic methodol
 classification*, section "Results". ``paper_figures.csv`` holds its six tables of scores as printed
 (label-based, and example-based and ranking, for Reuters-21578, Ohsumed-23 and RCV1): per corpus,
 system and metric the value, Δ% and the sign (``≪ < ~ > ≫`` of the s-test or S-test, ``• ◦`` for the
-losses). Its "one error" is complemented here:
-:func:`labelkin.research.reports.paper.one_error_note` has the reason. All else is as printed, even where
-the paper disagrees with itself: Δ% of Ohsumed-23 ``NB+SMO+M2`` macro F1 (+4.32; its scores make
-+4.30) and of RCV1 ``SVM+SMO+M2`` micro F1 (−15.55; −15.66).
+losses). Its "one error" is complemented here for the reason in
+:func:`labelkin.research.reports.paper.one_error_note`. All else is as printed, even where the paper
+disagrees with itself: Δ% of Ohsumed-23 ``NB+SMO+M2`` macro F1 (+4.32; its scores make +4.30) and of
+RCV1 ``SVM+SMO+M2`` micro F1 (−15.55; −15.66).
 """
 
 from __future__ import annotations
