@@ -208,7 +208,7 @@ class TestGoingOn:
         before = out.read_bytes()
         assert before.count(b"\n") == 4
         told = call(*arguments, "--resume").refused()
-        assert "as it was begun, with --limit 2, got not set" in told
+        assert "first run, with --limit 2, got not set" in told
         told = call(*arguments, "--limit", 2, "--all-scores", "--resume").refused()
         assert "--all-scores not set, got set" in told
         assert out.read_bytes() == before

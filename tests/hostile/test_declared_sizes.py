@@ -128,8 +128,7 @@ kind, path = sys.argv[1], Path(sys.argv[2])
 readers = {
     "scores": read_score_file, "labels": lambda path: read_label_sets(str(path)).labels,
     "block": blocks.read_block, "xmc": vectors.read_extreme,
-    "svm": vectors.read_libsvm,
-    "meka": arff.read_arff, "corpus": corpora.load,
+    "svm": vectors.read_libsvm, "meka": arff.read_arff, "corpus": corpora.load,
     "lines": lambda path: list(lines.byte_lines(path)),
     "vocabulary": read_vocabulary, "truth": lambda path: run_folder.read_truth(path.parent),
 }

@@ -130,7 +130,7 @@ class ModelList(BaseModel):
     limits: Bounds
 
 
-class Suggestion(BaseModel):
+class SuggestedLabel(BaseModel):
     """A label that is open; its parts add up to its log-odds."""
 
     label: str
@@ -151,7 +151,7 @@ class Suggestions(BaseModel):
     """The most probable of the ``n_open`` open labels, most probable first."""
 
     model: str
-    suggestions: list[Suggestion]
+    suggestions: list[SuggestedLabel]
     known: list[KnownLabel]
     n_words: int | None
     learned: int
@@ -159,7 +159,7 @@ class Suggestions(BaseModel):
     names: Names = {}
 
 
-class LabelContribution(BaseModel):
+class LabelReason(BaseModel):
     """Contribution of one other label to the log-odds."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -200,7 +200,7 @@ class Explained(BaseModel):
     probability: float
     log_odds: float
     parts: Parts
-    labels: list[LabelContribution]
+    labels: list[LabelReason]
     labels_rest: float
     constant: float
     terms: list[TermContribution] | None
@@ -332,7 +332,7 @@ class ReviewedOtherLabel(BaseModel):
     log_odds: float
 
 
-class SimilarText(BaseModel):
+class SimilarDocument(BaseModel):
     """A similar document, and whether it has the label; ``null``: unknown."""
 
     document: Name
@@ -359,7 +359,7 @@ class IssueRecord(BaseModel):
     parts: Parts = {}
     because_of: list[ReviewedOtherLabel] = []
     words: list[TermContribution] = []
-    similar: list[SimilarText] = []
+    similar: list[SimilarDocument] = []
     labels: list[Name] = []
     text: str = ""
     fingerprint: str = ""
