@@ -34,7 +34,8 @@ def walk(function: Callable[[], Any]) -> tuple[int, int, int]:
     def enter(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
         is_function = code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<"
-        if event == "call" and is_function and code.co_filename.startswith(ROOT):
+        is_ours = code.co_filename.startswith(ROOT) and code.co_filename.endswith(".py")
+        if event == "call" and is_function and is_ours:
             entered.setdefault((code.co_filename, code.co_qualname, code.co_firstlineno))
 
     sys.setprofile(enter)

@@ -1,4 +1,4 @@
-"""What an experiment file contains, and the systems and runs that follow from it.
+"""Records of an experiment file, and the systems and runs that follow from it.
 
 A **system** is a content classifier alone (``"NB"``) or with an **addition**: a label classifier
 and a variant (``"NB+BLR+M2"``), and the evidence weight if it is not 1 (``"NB+BLR+M2 w=0.35"``,

@@ -132,7 +132,7 @@ def prepare(
 
 
 def _label_names(corpus: Corpus, choice: CorpusChoice) -> dict[str, str]:
-    """Return label → what people call it, by a vocabulary or by what the corpus says of it."""
+    """Return label → name, from a vocabulary or from the corpus."""
     if choice.vocab is None:
         return {str(label): name for label, name in corpus.display_names.items()}
     vocabulary = read_vocabulary(choice.vocab, language=choice.label_language)

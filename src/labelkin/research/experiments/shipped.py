@@ -20,7 +20,7 @@ from labelkin.research.experiments.plan import Experiment
 
 _HERE = files("labelkin.research.experiments")
 _SHIPPED = _HERE.joinpath("configurations")
-#: From so many documents on, words must be in three of them, as in the paper.
+#: Number of documents from which words must occur in three of them, as in the paper.
 _MANY = 200
 
 

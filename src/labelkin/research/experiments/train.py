@@ -174,7 +174,7 @@ def train_content(
         unseen, _ = None, classifier.fit(X, corpus.Y_train)
     seconds = watch.seconds("learning_")
     learned = {}
-    if isinstance(classifier, ContentEnsemble):  # what the members count, on average over labels
+    if isinstance(classifier, ContentEnsemble):  # weights of the members, averaged over labels
         weights = dict(
             zip((m.name for m in classifier.members_), classifier.weights_.T, strict=True)
         )

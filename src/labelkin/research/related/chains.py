@@ -57,16 +57,16 @@ class ClassifierChain(LogOddsClassifier):
     Parameters
     ----------
     estimator : classifier or str, optional
-        What learns each label; :class:`labelkin.PlattSVM` if none is given. Any classifier with
-        probabilities, or a name of a content classifier such as ``"naive_bayes"``.
+        Classifier of each label, default :class:`labelkin.PlattSVM`: any classifier with
+        probabilities, or the name of a content classifier such as ``"naive_bayes"``.
     order : "random", sequence of int, optional
-        The label columns in the order of the chain; as they stand if none is given.
+        The label columns in the order of the chain; default: the order of the columns.
     variant : "hard" or "soft", default "hard"
-        Whether earlier labels are shown as decisions or as probabilities when predicting.
+        Whether earlier labels are decisions or probabilities when predicting.
     n_jobs : int, optional
-        Labels fitted at a time.
+        Number of labels fitted in parallel.
     random_state : int or RandomState, optional
-        Of the order, and of an estimator that has none.
+        Seed of the order, and of an estimator without a seed.
 
     Attributes
     ----------
@@ -145,19 +145,19 @@ class ChainEnsemble(LogOddsClassifier):
     Parameters
     ----------
     estimator : classifier or str, optional
-        What learns each label: see :class:`ClassifierChain`.
+        Classifier of each label: see :class:`ClassifierChain`.
     n_chains : int, default 10
-        How many chains.
+        Number of chains.
     bootstrap : bool, default True
         Whether each chain learns from as many documents drawn with replacement; otherwise from all.
     variant : "hard" or "soft", default "hard"
-        How earlier labels are shown when predicting.
+        Whether earlier labels are decisions or probabilities when predicting.
     clip : float, default 1e-6
         Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``.
     n_jobs : int, optional
-        Chains fitted at a time.
+        Number of chains fitted in parallel.
     random_state : int or RandomState, optional
-        Of orders and documents, and of an estimator that has none.
+        Seed of orders and documents, and of an estimator without a seed.
 
     Attributes
     ----------
@@ -224,10 +224,10 @@ class ProbabilisticChain(LogOddsClassifier):
     Parameters
     ----------
     estimator : classifier or str, optional
-        What learns each label; :class:`labelkin.PlattSVM` if none is given. Any classifier with
-        probabilities, or a name of a content classifier such as ``"naive_bayes"``.
+        Classifier of each label, default :class:`labelkin.PlattSVM`: any classifier with
+        probabilities, or the name of a content classifier such as ``"naive_bayes"``.
     order : "random", sequence of int, optional
-        The label columns in the order of the chain; as they stand if none is given.
+        The label columns in the order of the chain; default: the order of the columns.
     decide : "label_set" or "labels", default "label_set"
         Whether ``predict`` returns the most probable label set (right as a whole), or each label
         whose probability exceeds one half (right label by label).
@@ -239,9 +239,9 @@ class ProbabilisticChain(LogOddsClassifier):
     n_samples : int, default 100
         Number of label sets drawn per document for probabilities above ``exact_labels``.
     n_jobs : int, optional
-        Labels fitted at a time.
+        Number of labels fitted in parallel.
     random_state : int or RandomState, optional
-        Of the order and the drawn sets, and of an estimator that has none.
+        Seed of the order and the drawn sets, and of an estimator without a seed.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ class ProbabilisticChain(LogOddsClassifier):
     conditionals_ : list
         The classifier of each label, by column.
     seed_ : int
-        Of the drawn label sets: the same for every call.
+        Seed of the drawn label sets: the same for every call.
 
     Examples
     --------

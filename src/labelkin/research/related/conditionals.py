@@ -136,7 +136,7 @@ def fit_conditionals(
         What stands for the labels of the training documents, ``(n_documents, n_labels)``, dense or
         sparse: the true ones, or predictions.
     n_jobs
-        Labels fitted at a time.
+        Number of labels fitted in parallel.
     """
     columns = sparse.csc_array(others) if sparse.issparse(X) else _dense(others)
     counts = labels.counts()
@@ -156,7 +156,7 @@ def fit_conditionals(
 def _fit_one(
     base: Any, X: Any, others: Any, label: LabelMatrix, shown: LabelColumns, prior: float
 ) -> Conditional:
-    with _libraries().limit(limits=1, user_api="blas"):  # the same bytes whatever n_jobs
+    with _libraries().limit(limits=1, user_api="blas"):  # the same bytes for every n_jobs
         classifier = clone(base).fit(beside(X, others), labels_for(base, label))
     linear = _linear_form(classifier)
     if linear is None:

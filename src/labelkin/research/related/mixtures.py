@@ -8,9 +8,9 @@ and a document gets the label set with the largest p(S) Π_i φ_i(S)^{count of w
 differ in the weights w: McCallum (1999) learns them for every label set; Ueda & Saito (2003) give
 all labels of a set the same (PMM1), or let each pair of labels settle its own (PMM2).
 
-θ is learned by EM. What a word says depends on a document's label set alone, so words are counted
-per label set first: an iteration costs the same for a hundred documents with one set as for one.
-A document without labels draws from a distribution of its own.
+θ is learned by EM. The likelihood of a word depends on a document's label set alone, so words are
+counted per label set first: an iteration costs the same for a hundred documents with one set as for
+one. A document without labels draws from a separate distribution.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _SetWords(NamedTuple):
 
 
 class _WordMixture(LogOddsClassifier):
-    """What the mixtures share: EM, and the search for the best label set."""
+    """EM and the search for the best label set."""
 
     smoothing: float
     max_iter: int

@@ -74,13 +74,13 @@ class MLkNN(_VotingNeighbours):
     Parameters
     ----------
     n_neighbors : int, default 10
-        k; all documents where there are fewer.
+        k; all documents if there are fewer.
     smoothing : float, default 1.0
         Added to every count (1 = Laplace).
     metric : "euclidean" or "cosine", default "euclidean"
-        What is near. Features on different scales are the pipeline's affair (``MinMaxScaler``).
+        Distance between documents. Scale features in a pipeline (``MinMaxScaler``).
     n_jobs : int, optional
-        Threads of the search.
+        Number of threads of the search.
 
     Attributes
     ----------
@@ -149,13 +149,13 @@ class BRkNN(_VotingNeighbours):
     Parameters
     ----------
     n_neighbors : int, default 10
-        k; all documents where there are fewer.
+        k; all documents if there are fewer.
     metric : "euclidean" or "cosine", default "euclidean"
-        What is near.
+        Distance between documents.
     clip : float, default 1e-6
         Shares of 0 and 1 count as ``clip`` and ``1 - clip``.
     n_jobs : int, optional
-        Threads of the search.
+        Number of threads of the search.
 
     Examples
     --------
@@ -194,18 +194,18 @@ class IBLR(_VotingNeighbours):
     """Instance-based logistic regression (Cheng & Hüllermeier 2009).
 
     The votes on *all* labels are the inputs of a logistic regression for each: that a neighbour
-    carries one label may speak for, or against, another.
+    carries one label may be evidence for, or against, another.
 
     Parameters
     ----------
     n_neighbors : int, default 10
-        k; all documents where there are fewer.
+        k; all documents if there are fewer.
     ridge : float, default 1e-8
         Penalty on the squared weights, tiny as in the authors' program; raise it for rare labels.
     metric : "euclidean" or "cosine", default "euclidean"
-        What is near.
+        Distance between documents.
     n_jobs : int, optional
-        Threads of the search.
+        Number of threads of the search.
 
     Attributes
     ----------

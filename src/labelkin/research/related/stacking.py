@@ -70,8 +70,8 @@ class StackedRelevance(_TwoLevels):
     Parameters
     ----------
     estimator : classifier or str, optional
-        What learns each label of the first level; :class:`labelkin.PlattSVM` if none is given. Any
-        classifier with probabilities, or a name of a content classifier such as ``"naive_bayes"``.
+        Classifier of each label on the first level, default :class:`labelkin.PlattSVM`: any
+        classifier with probabilities, or the name of a content classifier.
     final_estimator : classifier or str, optional
         The same for the second level; ``estimator`` if none is given.
     documents : bool, default True
@@ -81,9 +81,9 @@ class StackedRelevance(_TwoLevels):
         A label is shown only those whose correlation with it, φ over the training documents, is at
         least this, above or below 0, and itself; 0 shows it all.
     n_jobs : int, optional
-        Labels fitted at a time.
+        Number of labels fitted in parallel.
     random_state : int or RandomState, optional
-        Of estimators that have none.
+        Seed of estimators without a seed.
 
     Attributes
     ----------
@@ -164,16 +164,16 @@ class DependentRelevance(_TwoLevels):
     Parameters
     ----------
     estimator : classifier or str, optional
-        What learns each label, on both levels: see :class:`StackedRelevance`.
+        Classifier of each label, on both levels: see :class:`StackedRelevance`.
     trained_on : "true" or "predicted", default "true"
         Whether the second level learns from the true other labels, as its authors have it, or from
         what the first level decides on documents left out of it (cross-fitting).
     variant : "hard" or "soft", default "hard"
         Whether predicted labels are decisions or probabilities.
     n_jobs : int, optional
-        Labels fitted at a time.
+        Number of labels fitted in parallel.
     random_state : int or RandomState, optional
-        Of an estimator that has none.
+        Seed of an estimator without a seed.
 
     Attributes
     ----------
@@ -241,8 +241,8 @@ class DependencyNetwork(LogOddsClassifier):
     Parameters
     ----------
     estimator : classifier or str, optional
-        What learns each label; :class:`labelkin.PlattSVM` if none is given. Any classifier with
-        probabilities, or a name of a content classifier such as ``"naive_bayes"``.
+        Classifier of each label, default :class:`labelkin.PlattSVM`: any classifier with
+        probabilities, or the name of a content classifier such as ``"naive_bayes"``.
     n_samples : int, default 100
         Sweeps over all labels that count.
     burn_in : int, default 20
@@ -250,9 +250,9 @@ class DependencyNetwork(LogOddsClassifier):
     clip : float, default 1e-6
         Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``.
     n_jobs : int, optional
-        Labels fitted at a time.
+        Number of labels fitted in parallel.
     random_state : int or RandomState, optional
-        Of the draws, and of an estimator that has none.
+        Seed of the draws, and of an estimator without a seed.
 
     Attributes
     ----------
@@ -261,7 +261,7 @@ class DependencyNetwork(LogOddsClassifier):
     conditionals_ : list
         The classifier of each label, by column.
     seed_ : int
-        Of the draws: the same for every call.
+        Seed of the draws: the same for every call.
 
     Examples
     --------
@@ -325,7 +325,7 @@ class DependencyNetwork(LogOddsClassifier):
                 chance = probability_of(log_odds)
                 change = (numbers[j] < chance) - drawn[:, j]
                 drawn[:, j] += change
-                if weights is not None:  # few labels change: only what they say is added anew
+                if weights is not None:  # few labels change: only their changes are added
                     rows = np.flatnonzero(change)
                     given[rows] += change[rows, None] * weights[j]
                 if sweep >= self.burn_in:

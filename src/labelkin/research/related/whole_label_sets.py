@@ -65,7 +65,7 @@ class LabelPowerset(LogOddsClassifier):
     n_jobs : int, optional
         Given to an estimator that takes it and has none.
     random_state : int or RandomState, optional
-        Of an estimator that has none.
+        Seed of an estimator without a seed.
 
     Attributes
     ----------
@@ -230,14 +230,14 @@ class RAkEL(LogOddsClassifier):
     clip : float, default 1e-6
         Shares of votes closer to 0 or 1 count as ``clip`` and ``1 - clip``.
     n_jobs : int, optional
-        Subsets fitted at a time.
+        Number of subsets fitted in parallel.
     random_state : int or RandomState, optional
-        Of the subsets, and of an estimator that has none.
+        Seed of the subsets, and of an estimator without a seed.
 
     Attributes
     ----------
     subsets_ : list of arrays
-        The label columns of each subset.
+        Label columns of each subset.
     powersets_ : list of LabelPowerset
 
     Examples
@@ -322,7 +322,7 @@ def draw_subsets(
 
 
 class _Trees(LogOddsClassifier):
-    """What a tree and a forest share: labels that vary go in, probabilities come out."""
+    """Trees of the labels that are not constant."""
 
     clip: float
     why_not_saved = (
@@ -407,7 +407,7 @@ class MultilabelForest(_Trees):
     Parameters
     ----------
     n_trees : int, default 100
-        How many trees.
+        Number of trees.
     max_features : "sqrt" or float, default "sqrt"
         Features that a split may choose from: the root of their number, or a share of them.
     max_depth : int, optional
@@ -417,9 +417,9 @@ class MultilabelForest(_Trees):
     clip : float, default 1e-3
         Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``.
     n_jobs : int, optional
-        Trees grown at a time.
+        Number of trees grown in parallel.
     random_state : int or RandomState, optional
-        Of the documents and features of each tree.
+        Seed of the documents and features of each tree.
 
     Attributes
     ----------

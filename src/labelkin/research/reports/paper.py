@@ -147,7 +147,7 @@ def _tone(sign: str) -> Tone:
 
 
 def _notes(outcome: Outcome) -> Iterator[str]:
-    """Say what stands beside, what a number is, and what is missing."""
+    """Yield notes on the paper's figures, on seeds and on missing runs."""
     if outcome.paper:
         yield "With each number: the paper's, then ours less the paper's."
         if outcome.corpus != outcome.paper:
@@ -188,7 +188,7 @@ def loss_summary(outcomes: Sequence[Outcome]) -> Table:
     if any(outcome.paper for outcome in outcomes):
         notes.append(
             "The paper's one-error is counted as complemented (the example-based table says why): "
-            "where it is said to be better in print, it is worse here."
+            "where it is better in print, it is worse here."
         )
     return Table(
         *_count_rows(outcomes, LOSSES, lambda counts: f"{counts.better}/{counts.worse}"),
@@ -245,7 +245,7 @@ def broken_one_errors() -> tuple[int, int]:
 
 
 def one_error_note() -> str:
-    """Say why the paper's "one error" is shown complemented."""
+    """Return the reason why the paper's "one error" is complemented."""
     broken, n = broken_one_errors()
     return (
         "The paper's column “one error” cannot be one-error: a document whose label set is decided "

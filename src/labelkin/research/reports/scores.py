@@ -1,4 +1,4 @@
-"""The record of scores, from which every table, sentence, plot and page is made.
+"""The record of scores, from which tables, plots and pages are made.
 
 A row is one number: corpus, system, metric and seed, the baseline's number and the sign of the test
 against it, and the paper's figure, which is a row of the same kind.
@@ -7,10 +7,10 @@ The paper's figures: A. E. Romero and L. M. de Campos, *A probabilistic methodol
 classification*, section "Results". ``paper_figures.csv`` holds its six tables of scores as printed
 (label-based, and example-based and ranking, for Reuters-21578, Ohsumed-23 and RCV1): per corpus,
 system and metric the value, Δ% and the sign (``≪ < ~ > ≫`` of the s-test or S-test, ``• ◦`` for the
-losses). What is printed as "one error" is given here as 1 − it:
-:func:`labelkin.research.reports.paper.one_error_note` says why. All else is as printed, even where
-the paper disagrees with itself: Δ% of Ohsumed-23 ``NB+SMO+M2`` macro F1 (+4.32; its scores make
-+4.30) and of RCV1 ``SVM+SMO+M2`` micro F1 (−15.55; −15.66).
+losses). Its "one error" is complemented here for the reason in
+:func:`labelkin.research.reports.paper.one_error_note`. All else is as printed, even where the paper
+disagrees with itself: Δ% of Ohsumed-23 ``NB+SMO+M2`` macro F1 (+4.32; its scores make +4.30) and of
+RCV1 ``SVM+SMO+M2`` micro F1 (−15.55; −15.66).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Score:
     baseline
         The score of the content classifier alone; NaN for that classifier itself.
     sign
-        Of the sign test against the baseline, ``≪ < ~ > ≫``; empty where there is none.
+        Of the sign test against the baseline, ``≪ < ~ > ≫``; empty if there is none.
     seed
         The seed it was trained by; ``None`` for the mean over the seeds.
     rule
@@ -105,7 +105,7 @@ class Score:
 
     @property
     def change(self) -> float:
-        """Δ%: the change against the baseline in per cent of it; NaN where there is none."""
+        """Δ%: the change against the baseline in per cent of it; NaN without a baseline."""
         if not math.isnan(self.printed_change):
             return self.printed_change
         return 100 * (self.value - self.baseline) / self.baseline if self.baseline else math.nan
@@ -231,7 +231,7 @@ def paper_scores(corpus: str) -> Mapping[tuple[str, str], Score]:
     if corpus not in PAPER_TITLES:
         raise ValueError(
             f"The paper's corpora are {', '.join(map(repr, PAPER_TITLES))}, got {corpus!r}. "
-            "paper_corpus(name) returns the one that a corpus goes by the name of."
+            "paper_corpus(name) returns the corpus of the paper for a name."
         )
     path = files("labelkin.research.reports") / "paper_figures.csv"
     text = path.read_text(encoding="utf-8")
