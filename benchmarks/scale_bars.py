@@ -122,7 +122,7 @@ def model(n_documents: int = 20_000, n_labels: int = 10_000) -> Iterator[Bar]:
     from sklearn.pipeline import make_pipeline
 
     from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours, save
-    from labelkin.service.answers import suggest
+    from labelkin.service.answers import suggest_open_labels
     from labelkin.service.messages import SuggestRequest
     from labelkin.service.models import ServedModel
     from labelkin.text import TermWeights, WordCounts
@@ -141,7 +141,7 @@ def model(n_documents: int = 20_000, n_labels: int = 10_000) -> Iterator[Bar]:
         seconds = []
         for text in made_texts(made_labels(200, n_labels, 3), seed=4):
             start = time.perf_counter(), time.process_time()
-            suggest(served, SuggestRequest(text=text))
+            suggest_open_labels(served, SuggestRequest(text=text))
             seconds.append((time.perf_counter() - start[0], time.process_time() - start[1]))
         wall, cpu = 1e3 * np.median(seconds, axis=0)
         yield Bar(f"{n_labels:,} labels, {name}: MB of the file", size, "≤", 100)

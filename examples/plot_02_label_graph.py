@@ -15,7 +15,8 @@ documents are behind it.** No text is needed for it, only label sets.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from labelkin import LabelRescorer, corpora, label_graph
+from labelkin import LabelRescorer, corpora
+from labelkin.explain import label_graph
 
 news = corpora.newsroom()
 rescorer = LabelRescorer(evidence_weight=1).fit(news.label_sets(news.train))

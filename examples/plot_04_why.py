@@ -17,7 +17,8 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
-from labelkin import LabelDependenceClassifier, corpora, explain_terms
+from labelkin import LabelDependenceClassifier, corpora
+from labelkin.explain import explain_terms
 
 news = corpora.newsroom()
 words = TfidfVectorizer(sublinear_tf=True)

@@ -16,9 +16,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labelkin import LabelDependenceClassifier, LabelLimits, NearestNeighbours, corpora
+from labelkin import LabelDependenceClassifier, NearestNeighbours, corpora
 from labelkin.evaluation import metrics
-from labelkin.thresholds import rule_for
+from labelkin.thresholds import LabelLimits, rule_for
 
 news = corpora.newsroom()
 words = TfidfVectorizer(sublinear_tf=True)

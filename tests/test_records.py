@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import labelkin
-from labelkin import LabelAudit, LabelDependenceClassifier, NaiveBayes, explain_terms, label_graph
+from labelkin import LabelAudit, LabelDependenceClassifier, NaiveBayes
 from labelkin.corpora import newsroom
 from labelkin.curation.audit.issue_table import reasons
+from labelkin.explain import explain_terms, label_graph
 from labelkin.odds import probability_of
 from labelkin.records import short
 

@@ -74,7 +74,7 @@ docs.experiments.known_weight docs/experiments/known_weight.csv`.
 
 For logistic label evidence 0.75 has the largest mean gain, and 0.5 does less harm. Smaller weights
 of rejected labels are not better. Label classifiers that are not linear, here a tree and k-NN per
-label, need a much smaller weight, `known_weight=0.1`, because their probabilities are often 0 or 1.
+label, need a much smaller weight, by default 0.1, because their probabilities are often 0 or 1.
 Candidates are the best 50 labels of each document."""
 _FURTHER = """\
 An accepted label is also evidence that the document has no other label, which is right for most

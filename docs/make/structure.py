@@ -47,8 +47,13 @@ def importers(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
 
 
 def imported_once(trees: dict[str, ast.Module]) -> list[str]:
-    """Return the modules that exactly one other module imports."""
-    return [name for name, others in importers(trees).items() if len(others) == 1]
+    """Return the modules that exactly one other module imports, and no package re-exports."""
+    packages = {name.rpartition(".")[0] for name in trees}
+    return [
+        name
+        for name, others in importers(trees).items()
+        if len(others) == 1 and not others & packages
+    ]
 
 
 def ambiguous_names(trees: dict[str, ast.Module]) -> dict[str, list[str]]:

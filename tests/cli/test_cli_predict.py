@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import call
 
-from labelkin import FixedCut, LabelDependenceClassifier, NaiveBayes, PCut, load, save
+from labelkin import LabelDependenceClassifier, NaiveBayes, load, save
+from labelkin.thresholds import FixedCut, PCut
 
 PROGRAM = """
 import re, sys
@@ -179,7 +180,7 @@ class TestGoingOn:
         out.write_text(whole + whole.splitlines()[0] + "\n")
         assert "has no more documents" in call(*arguments).refused()
         out.write_text("id,labels\n")
-        assert "line 1: to go on" in call(*arguments).refused()
+        assert "line 1: to resume" in call(*arguments).refused()
         assert "header must be" in call(*arguments, "--format", "csv").refused()
         assert out.read_text() == "id,labels\n"
 
@@ -207,7 +208,7 @@ class TestGoingOn:
         before = out.read_bytes()
         assert before.count(b"\n") == 4
         told = call(*arguments, "--resume").refused()
-        assert "as it was begun, with --limit 2, got not set" in told
+        assert "first run, with --limit 2, got not set" in told
         told = call(*arguments, "--limit", 2, "--all-scores", "--resume").refused()
         assert "--all-scores not set, got set" in told
         assert out.read_bytes() == before
@@ -222,10 +223,10 @@ class TestGoingOn:
         call("train", news_file, "-o", other, "--content", "naive_bayes", "-q").done()
         arguments[1] = other
         told = call(*arguments, "--limit", 2, "--resume").refused()
-        assert "by the model it was begun with, got another" in told
+        assert "with the model of its first run, got another" in told
         out.with_name("out.jsonl.resume.json").write_text("{")
         told = call(*arguments, "--limit", 2, "--resume").refused()
-        assert "cannot be read. Delete it to go on" in told
+        assert "cannot be read. Delete it to resume" in told
 
     def test_an_existing_file_is_not_overwritten(self, model, texts, tmp_path):
         (tmp_path / "mine").write_text("mine")

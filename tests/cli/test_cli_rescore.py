@@ -13,7 +13,6 @@ from labelkin import LabelRescorer
 from labelkin.prediction.scores import (
     ScoreMatrix,
     read_score_file,
-    score_blocks,
     write_blocks,
 )
 
@@ -226,25 +225,16 @@ class TestWrongCalls:
         assert 'scale="log_odds"' in call("rescore", path, "--train", train).refused()
 
     @pytest.mark.parametrize(
-        ("name", "text", "expected"),
+        ("text", "expected"),
         [
-            ("s.xlsx", "", "must be a file .npy, .npz, .csv, .tsv, .jsonl"),
-            ("s.csv", "", "documents × labels"),
-            ("s.csv", "grain,wheat\n", "documents × labels"),
-            ("s.csv", "grain,wheat\n0.1\n", "line 2: a row must have 2 cells, got 1"),
-            ("s.csv", "grain,wheat\n0.1,much\n", "line 2: a score must be a number, got 'much'"),
-            ("s.csv", "grain,wheat\n0.1,1.5\n", "1.5"),
-            ("s.csv", "zoo,ape\n0.1,0.5\n", "labels in common"),
-            ("s.csv", "0.1,0.5\n", "(n, 3), got shape (1, 2)"),
-            ("s.npy", "no array", "must be an array of numbers"),
-            ("s.npz", "no archive", "must be an archive of arrays"),
-            ("s.jsonl", '{"id": 1}\n', "an object with 'scores'"),
-            ("s.jsonl", "{", "line 1"),
-            ("s.jsonl", '{"scores": {"zoo": 0.5}}\n', "got 'zoo'"),
+            ("grain,wheat\n0.1,much\n", "line 2: a score must be a number, got 'much'"),
+            ("grain,wheat\n0.1,1.5\n", "1.5"),
+            ("zoo,ape\n0.1,0.5\n", "labels in common"),
+            ("0.1,0.5\n", "(n, 3), got shape (1, 2)"),
         ],
     )
-    def test_scores_that_are_none(self, tmp_path, train, name, text, expected):
-        path = write(tmp_path / name, text)
+    def test_scores_that_are_none(self, tmp_path, train, text, expected):
+        path = write(tmp_path / "s.csv", text)
         assert expected in call("rescore", path, "--train", train, "-q").refused()
 
     def test_labels_that_are_none_and_options(self, tmp_path, train):
@@ -308,12 +298,6 @@ class TestCandidates:
             sparse.load_npz(out).toarray(), expected.toarray(), rtol=1e-6
         )  # PECOS reads scores as SciPy does
 
-    def test_names_travel_with_a_sparse_archive(self, tmp_path, train):
-        path = tmp_path / "s.npz"
-        path.write_bytes(write_scores(ScoreMatrix(self.CANDIDATES, NAMES), ".npz"))
-        assert (sparse.load_npz(path) != self.CANDIDATES).nnz == 0
-        assert read_score_file(path).names == NAMES
-
     def test_the_weight_is_learned_from_candidates(self, tmp_path):
         rng = np.random.default_rng(0)
         Y = (rng.random((60, 3)) < 0.4).astype(float)
@@ -327,32 +311,6 @@ class TestCandidates:
             tmp_path / "b.npz", "-q",
         ).done()  # fmt: skip
         assert sparse.load_npz(tmp_path / "b.npz").nnz == Z.nnz
-
-
-@pytest.mark.parametrize("kind", [".npy", ".npz", ".csv", ".tsv", ".jsonl", ".txt"])
-@pytest.mark.parametrize("ids", [None, [f"d{i}" for i in range(11)]])
-def test_blocks_of_documents_are_the_same_bytes_as_the_whole(tmp_path, monkeypatch, kind, ids):
-    monkeypatch.setattr("labelkin.prediction.scores.DOCUMENTS", 4)
-    values = np.random.default_rng(0).random((11, 3))
-    named = kind not in (".npy", ".txt")
-    whole = ScoreMatrix(
-        values, NAMES if named else None, ids if kind in (".csv", ".jsonl") else None
-    )
-    path, again = tmp_path / f"s{kind}", tmp_path / f"again{kind}"
-    path.write_bytes(write_scores(whole, kind))
-    blocks = list(score_blocks(path, NAMES))
-    assert len(blocks) == (1 if kind in (".npz", ".txt") else 3)
-    with again.open("wb") as file:
-        assert write_blocks(file, blocks, kind) == (11, 3)
-    assert again.read_bytes() == path.read_bytes()
-
-
-def test_lines_of_two_kinds_are_an_error_also_far_apart(tmp_path, monkeypatch):
-    monkeypatch.setattr("labelkin.prediction.scores.DOCUMENTS", 2)
-    rows = [{"scores": dict.fromkeys(NAMES, 0.5)}] * 3 + [{"scores": [0.5] * 3}] * 3
-    path = write(tmp_path / "s.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(ValueError, match="lists in all lines, or objects in all"):
-        list(score_blocks(path, NAMES))
 
 
 def test_an_error_in_a_later_block_leaves_no_file(tmp_path, train, monkeypatch):

@@ -432,7 +432,7 @@ class TestEnsembles:
         call("train", titled_file, "-o", tmp_path / "m.labelkin", *options, "-q").done()
         model = ServedModel("m", tmp_path / "m.labelkin")
         assert model.language == "english"
-        found = answers.suggest(model, messages.SuggestRequest(text="Tea\nwith sugar"))
+        found = answers.suggest_open_labels(model, messages.SuggestRequest(text="Tea\nwith sugar"))
         assert found["suggestions"][0]["label"] == "tea"
         request = messages.ExplainRequest(text="Tea\nwith sugar", label="tea")
         explained = answers.explain(model, request)

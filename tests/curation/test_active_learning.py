@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
-from labelkin import LabelDependenceClassifier, NaiveBayes, next_documents
+from labelkin import LabelDependenceClassifier, NaiveBayes
 from labelkin.corpora import newsroom
+from labelkin.curation import next_documents
 from labelkin.curation.active_learning import binary_entropy, document_values
 from labelkin.text import WordCounts
 

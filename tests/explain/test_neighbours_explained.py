@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import labelkin
-from labelkin import LabelRescorer, LogisticLabels, label_graph
+from labelkin import LabelRescorer, LogisticLabels
+from labelkin.explain import label_graph
 
 
 @pytest.fixture(scope="module")

@@ -215,12 +215,12 @@ def test_many_saved_entries_are_read_in_little_time(model, tmp_path, long_proofs
     saved_work, path = SavedWork(tmp_path / "j.sqlite"), tmp_path / "j.sqlite"
     for begin in range(0, n_entries, 1_000):
         sets = [random.choice(labels, 3, replace=False).tolist() for _ in range(1_000)]
-        saved_work.append(
+        saved_work.save(
             [
                 Entry("news", f"{begin + i} {'gas and oil ' * 20}", tuple(one))
                 for i, one in enumerate(sets)
             ]
-        ).result()
+        )
     saved_work.close()
     create_app([model], saved_work=tmp_path / "other.sqlite").state.service.close()  # imports
     start = time.process_time()

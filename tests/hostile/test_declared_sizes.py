@@ -26,7 +26,6 @@ from labelkin import NaiveBayes, cli, corpora, load, save
 from labelkin.corpora import vectors
 from labelkin.files import printable
 from labelkin.prediction.scores import read_label_sets, read_score_file
-from labelkin.research.experiments import run_folder
 from labelkin.scaling import blocks
 from labelkin.scaling.array_files import is_sparse
 
@@ -128,9 +127,8 @@ import rdflib, scipy.sparse.csgraph
 kind, path = sys.argv[1], Path(sys.argv[2])
 readers = {
     "scores": read_score_file, "labels": lambda path: read_label_sets(str(path)).labels,
-    "block": blocks.read_block, "run": run_folder.read_array, "xmc": vectors.read_extreme,
-    "svm": vectors.read_libsvm,
-    "meka": arff.read_arff, "corpus": corpora.load,
+    "block": blocks.read_block, "xmc": vectors.read_extreme,
+    "svm": vectors.read_libsvm, "meka": arff.read_arff, "corpus": corpora.load,
     "lines": lambda path: list(lines.byte_lines(path)),
     "vocabulary": read_vocabulary, "truth": lambda path: run_folder.read_truth(path.parent),
 }
@@ -240,7 +238,7 @@ ARCHIVES = {
 def test_forged_archives_of_arrays_are_errors(tmp_path, name):
     path = archive(tmp_path / "s.npz", **ARCHIVES[name])
     readers = [read_score_file, lambda path: read_label_sets(str(path))]
-    readers += [blocks.read_block, run_folder.read_array] if is_sparse(ARCHIVES[name]) else []
+    readers += [blocks.read_block] if is_sparse(ARCHIVES[name]) else []
     for reader in readers:
         with pytest.raises(ValueError, match=r"s\.npz"):
             reader(path)
@@ -250,7 +248,7 @@ def test_forged_archives_of_arrays_are_errors(tmp_path, name):
 def test_damaged_arrays_are_errors(tmp_path, content):
     path = tmp_path / "s.npy"
     path.write_bytes(content)
-    for reader in (read_score_file, blocks.read_block, run_folder.read_array):
+    for reader in (read_score_file, blocks.read_block):
         with pytest.raises(ValueError, match=r"s\.npy"):
             reader(path)
 

@@ -8,13 +8,14 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 import labelkin.learned.fitting
-from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, NaiveBayes, SCutFBR
+from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, NaiveBayes
 from labelkin.evaluation.splits import round_robin_folds
 from labelkin.label_matrix import read_labels
 from labelkin.learned.calibration import CalibratedLabels, fit_calibration
 from labelkin.learned.fitting import cross_fitted_posterior, fit_correction
 from labelkin.method.label_evidence import LogisticLabels, prior_scale
 from labelkin.method.label_sets import count_label_sets
+from labelkin.thresholds import SCutFBR
 
 
 def coupled_world(seed, n=1500, noise=1.0, copies=False):

@@ -7,9 +7,11 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
+from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.label_matrix import Cells, read_labels
 from labelkin.learned.fitting import LearnedWeight
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
+from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
 
 NAMES = ["gold", "grain", "wheat"]
@@ -281,6 +283,13 @@ class TestCautiousWeight:
         ]
         assert moved[1] == pytest.approx(0.75 * moved[0], rel=1e-9)
         assert moved[0] > 0.5
+
+    @pytest.mark.parametrize(("labels", "weight"), [(None, 0.75), (LogisticRegression(), 0.1)])
+    def test_known_labels_weigh_less_if_label_evidence_is_not_linear(self, labels, weight):
+        assert self.fitted(labels=labels).combination_.known.weight == weight
+        X = np.eye(len(Y))
+        model = LabelDependenceClassifier(NaiveBayes(), labels=labels).fit(X, Y)
+        assert model.rescorer_.combination_.known.weight == weight
 
     def test_blocks_of_label_sets_count_the_same(self):
         labels = read_labels(Y)

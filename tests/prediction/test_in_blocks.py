@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, PCut
+from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes
 from labelkin.evaluation.metrics import evaluate, evaluate_blocks
 from labelkin.prediction import evaluate_model_blocks, predict_blocks, rescore_blocks
 from labelkin.scaling.blocks import row_blocks
+from labelkin.thresholds import PCut
 
 RANDOM = np.random.default_rng(5)
 Y = (RANDOM.random((90, 6)) < 0.3).astype(float)

@@ -79,7 +79,7 @@ class TestGoingOn:
         with pytest.raises(ValueError, match="with --limit 3, got not set"):
             ResumeNote.of(model, {"--limit": None}).check(out)
         model.write_bytes(b"another")
-        with pytest.raises(ValueError, match="by the model it was begun with"):
+        with pytest.raises(ValueError, match="with the model of its first run"):
             ResumeNote.of(model, {"--limit": 3}).check(out)
         note.remove(out)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out.csv"]

@@ -28,7 +28,7 @@ def news_model(newsroom):
 
 @pytest.fixture(scope="session")
 def news_file(news_model, tmp_path_factory):
-    """Save it; whoever serves it names a saved_work of their own."""
+    """Save it; each service names its own file of saved work."""
     path = tmp_path_factory.mktemp("models") / "news.labelkin"
     return storage.save(news_model, path, summary={"name": "Newsroom", "documents": N_DOCUMENTS})
 
@@ -63,7 +63,7 @@ def candidates_file(candidates_model, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(news_file, ruled_file, tmp_path_factory):
-    """Ask a service of both models; its saved_work is the module's."""
+    """Ask a service of both models; its saved work is the module's."""
     saved_work = tmp_path_factory.mktemp("saved") / "both.sqlite"
     with serving(news_file, ruled_file, saved_work=saved_work) as asking:
         yield asking

@@ -139,15 +139,15 @@ TEXT, KNOWN_LABELS = "The wheat harvest was good.", {"accepted": ["grain"], "rej
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda model: answers.suggest(model, SuggestRequest(text=TEXT)),
-        lambda model: answers.suggest(model, SuggestRequest(text=TEXT, **KNOWN_LABELS)),
+        lambda model: answers.suggest_open_labels(model, SuggestRequest(text=TEXT)),
+        lambda model: answers.suggest_open_labels(model, SuggestRequest(text=TEXT, **KNOWN_LABELS)),
         lambda model: answers.explain(model, ExplainRequest(text=TEXT, label="wheat")),
         lambda model: answers.explain(
             model, ExplainRequest(text=TEXT, label="wheat", **KNOWN_LABELS)
         ),
-        lambda model: answers.best_labels(model, [answers.Wanted(TEXT, 10, 0.0)]),
-        lambda model: answers.best_labels(
-            model, [answers.Wanted(text, 10, 0.0) for text in (TEXT, "Rain.")]
+        lambda model: answers.most_probable_labels(model, [answers.TextQuery(TEXT, 10, 0.0)]),
+        lambda model: answers.most_probable_labels(
+            model, [answers.TextQuery(text, 10, 0.0) for text in (TEXT, "Rain.")]
         ),
     ],
     ids=["suggest", "suggest known", "explain", "explain known", "annif", "annif batch"],

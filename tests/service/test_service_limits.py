@@ -114,7 +114,7 @@ def test_a_fault_of_ours_is_a_problem_without_details(news_file, tmp_path, monke
     def work(*_):
         raise ZeroDivisionError("a secret")
 
-    monkeypatch.setattr(answers, "suggest", work)
+    monkeypatch.setattr(answers, "suggest_open_labels", work)
     with serving(news_file, saved_work=tmp_path / "saved.sqlite") as client:
         answer = client.post("/api/models/news/suggest", json={"text": "a"})
         assert kind(answer) == (500, "fault")

@@ -66,7 +66,7 @@ def test_saved_documents_are_learned_within_a_second_and_replayed(news_file, sav
 
 
 def test_learning_equals_fitting_on_both(news_model, newsroom, news_file, saved_work):
-    """The oracle: label evidence fitted on training and saved_work documents together."""
+    """The oracle: label evidence fitted on training and saved documents together."""
     with serving(news_file, saved_work=saved_work) as client:
         for document in SAVED:
             client.post(f"{NEWS}/documents", json=document)
@@ -129,7 +129,7 @@ def learning(news_file, saved_work):
 def test_documents_that_are_saved_together_are_learned_together(learning, monkeypatch):
     model, file, learner, _ = learning
     batches = []
-    monkeypatch.setattr(model, "learn", lambda entries, anew: batches.append(len(entries)))
+    monkeypatch.setattr(model, "learn", lambda entries, from_start: batches.append(len(entries)))
     for i in range(200):
         file.save([Entry("news", str(i), ("gas",))])
         learner.notify()

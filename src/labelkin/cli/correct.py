@@ -41,9 +41,8 @@ def correct(
         options.check_input(path)
     options.check_out(out, corpus)
     options.check_new(out)
-    from labelkin.curation.corrected_files import write_corrected_corpus
+    from labelkin.curation.corrected_files import read_changes, write_corrected_corpus
     from labelkin.curation.corrections import Corrections
-    from labelkin.curation.decisions import read_changes
 
     n_issues, changes = read_changes(issues, at_least)
     if not changes:

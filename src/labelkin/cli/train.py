@@ -250,11 +250,13 @@ def _documents(
     corpus: Corpus, all_documents: bool, saved_work: Path | None, quiet: bool
 ) -> tuple[Any, LabelMatrix, list[Any] | None]:
     """Return training documents, their labels, and how far saved work was read."""
-    from labelkin.curation.training_documents import training_documents
-
     if saved_work is None:
-        return *training_documents(corpus, all_documents)[:2], None
+        from labelkin.corpora.corpus import labels_of
+
+        part: Any = slice(None) if all_documents else corpus.train
+        return corpus.documents[part], labels_of(corpus).rows(part), None
     from labelkin.curation.saved_work import read_answers, read_saved_documents
+    from labelkin.curation.training_documents import training_documents
 
     texts, label_sets, mark = read_saved_documents(saved_work)
     documents, labels, corrections = training_documents(

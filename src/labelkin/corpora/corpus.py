@@ -318,29 +318,31 @@ def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = N
 
 
 def _check_distinct_ids(documents: Sequence[Document]) -> None:
-    without = [document.place for document in documents if document.id is None]
-    if 0 < len(without) < len(documents):
-        raise ValueError(
-            f"{without[0]}: either every document must have an id or none, got {len(without)} of "
-            f"{len(documents)} documents without."
-        )
-    first: dict[str, str] = {}
-    for document in () if without else documents:
-        ident = str(document.id)
-        if ident in first:
+    if not _all_have("id", documents):
+        return
+    first: dict[str, Document] = {}
+    for document in documents:
+        before = first.setdefault(str(document.id), document)
+        if before is not document:
             raise ValueError(
-                f"{document.place}: ids must be distinct, got {ident!r} again, first in "
-                f"{first[ident]}."
+                f"{document.place}: ids must be distinct, got {str(document.id)!r} again, first in "
+                f"{before.place}."
             )
-        first[ident] = document.place
 
 
 def _parts(documents: Sequence[Document]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    without = [document.place for document in documents if document.split is None]
-    if 0 < len(without) < len(documents):
-        raise ValueError(
-            f"{without[0]}: either every document must have a split or none, got {len(without)} of "
-            f"{len(documents)} documents without. Give them 'train' or 'test', or leave them out."
-        )
+    _all_have("split", documents, " Give them 'train' or 'test', or leave them out.")
     is_test = np.array([document.split == "test" for document in documents])
     return np.flatnonzero(~is_test), np.flatnonzero(is_test)
+
+
+def _all_have(what: str, documents: Sequence[Document], hint: str = "") -> bool:
+    """Return whether all documents have an id or a split; raise if some have one."""
+    without = [document.place for document in documents if getattr(document, what) is None]
+    if 0 < len(without) < len(documents):
+        article = "an id" if what == "id" else f"a {what}"
+        raise ValueError(
+            f"{without[0]}: either every document must have {article} or none, got {len(without)} "
+            f"of {len(documents)} documents without.{hint}"
+        )
+    return not without

@@ -58,8 +58,6 @@ class Understood:
     delimiter, separator, encoding : str, optional
         Between columns, between labels, and of the bytes; ``None``: given by the caller, or not
         needed.
-    columns : dict of str to str or list of str
-        The keys or columns that were detected, by field.
     used : dict of str to list of str
         All keys or columns that were read, by field; a repeated column as often as it occurs.
     unused : list of str
@@ -71,7 +69,6 @@ class Understood:
     delimiter: str | None = None
     separator: str | None = None
     encoding: str | None = None
-    columns: dict[Field, str | list[str]] = field(default_factory=dict)
     used: dict[Field, list[str]] = field(default_factory=dict)
     unused: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)

@@ -13,7 +13,7 @@ import io
 import json
 import lzma
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -24,11 +24,18 @@ from labelkin.corpora import KNOWN, load, text_format
 from labelkin.corpora.documents import TABLES, Documents, Format, are_uris
 from labelkin.corpora.lines import decoded_lines, table_rows
 from labelkin.corpora.tables import LABEL_SEPARATOR, URI_BREAK, Field, label_in
-from labelkin.curation.corrections import Corrections
+from labelkin.curation.corrections import (
+    Corrections,
+    Decision,
+    chosen_changes,
+    read_decisions,
+)
+from labelkin.curation.saved_work import read_answers
 from labelkin.files import atomic_replace
 
 #: Formats of corpora that are written in the form of the input; others become JSON lines.
 CORRECTED: tuple[Format, ...] = ("jsonl", *TABLES)
+_SQLITE = b"SQLite format 3\0"
 _PACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
@@ -65,6 +72,27 @@ def write_corrected(
             file.write(encoder.encode(text))
 
 
+def read_changes(
+    paths: Iterable[Path], at_least: float | None = None
+) -> tuple[int, list[Decision]]:
+    """Return the number of issues in files or saved work, and the changes to make.
+
+    The last decision on an issue counts. ``at_least`` is that of
+    :func:`labelkin.curation.corrections.chosen_changes`.
+    """
+    changes: dict[tuple[str, str], Decision] = {}
+    n_issues = 0
+    for path in paths:
+        with path.open("rb") as file:
+            is_saved_work = file.read(len(_SQLITE)) == _SQLITE
+        decisions = read_answers(path) if is_saved_work else read_decisions(path)
+        n_issues += len(decisions)
+        decided = {(one.document, one.label) for one in decisions if one.answer}
+        changes = {cell: one for cell, one in changes.items() if cell not in decided}
+        changes |= chosen_changes(decisions, at_least)
+    return n_issues, list(changes.values())
+
+
 def write_corrected_corpus(
     corpus: str, out: Path, corrections: Corrections, **reading: Any
 ) -> Documents | None:
@@ -97,10 +125,15 @@ def write_corrected_corpus(
                 "split": "test" if i in test else "train",
             }
 
-    with _opened(out) as file:
-        for line in lines():
-            file.write((json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8"))
+    write_json_lines(lines(), out)
     return None
+
+
+def write_json_lines(documents: Iterable[Mapping[str, Any]], out: Path) -> None:
+    """Write documents as JSON lines."""
+    with _opened(out) as file:
+        for document in documents:
+            file.write((json.dumps(document, ensure_ascii=False) + "\n").encode("utf-8"))
 
 
 @contextmanager

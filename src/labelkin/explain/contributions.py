@@ -363,7 +363,8 @@ class TermExplanation:
 
     Examples
     --------
-    >>> from labelkin import LabelDependenceClassifier, NaiveBayes, explain_terms
+    >>> from labelkin import LabelDependenceClassifier, NaiveBayes
+    >>> from labelkin.explain import explain_terms
     >>> X, Y = [[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]]
     >>> model = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, Y)
     >>> [[sea]] = explain_terms(model, [[2, 1]], ["sea"])

@@ -103,7 +103,8 @@ class LabelEdge:
 
     Examples
     --------
-    >>> from labelkin import LabelRescorer, label_graph
+    >>> from labelkin import LabelRescorer
+    >>> from labelkin.explain import label_graph
     >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
     >>> graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y), n_repulsions=1)
     >>> edge = graph.edges[0]
@@ -258,7 +259,8 @@ class LabelGraph:
 
     Examples
     --------
-    >>> from labelkin import LabelRescorer, label_graph
+    >>> from labelkin import LabelRescorer
+    >>> from labelkin.explain import label_graph
     >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
     >>> graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y), n_repulsions=1)
     >>> print(graph)

@@ -127,7 +127,9 @@ def fit_combination(
         content = None if content is None else content[rows]
     chosen = resolve_evidence_weight(chosen, *labels.shape)
     paper = PaperEvidence.fit(classifier, labels, weight)
-    known = KnownLabels(paper, read_known_weight(known_weight, evidence_weight, chosen))
+    known = KnownLabels(
+        paper, read_known_weight(known_weight, evidence_weight, chosen, paper.linear is not None)
+    )
     if content is not None:
         content = _finite(content)
     if not isinstance(chosen, LearnedWeight):
@@ -157,7 +159,9 @@ def counted_combination(
         )
     weight = CAUTIOUS_WEIGHT if is_auto(evidence_weight) else float(evidence_weight)
     paper = PaperEvidence.fit_counted(classifier, label_sets, names)
-    known = KnownLabels(paper, read_known_weight(known_weight, evidence_weight, weight))
+    known = KnownLabels(
+        paper, read_known_weight(known_weight, evidence_weight, weight, is_linear=True)
+    )
     return Combination(PredictedLabels(paper, fill_in, weight), known)
 
 
@@ -235,12 +239,19 @@ def resolve_evidence_weight(
     return 0.0 if n_documents < _FEWEST or n_labels < 2 else learned
 
 
-def read_known_weight(known_weight: Any, evidence_weight: Any, weight: Any) -> float:
-    """Return the weight of known labels; default 0.75 if the evidence weight is learned."""
+def read_known_weight(
+    known_weight: Any, evidence_weight: Any, weight: Any, is_linear: bool
+) -> float:
+    """Return the weight of known labels; the default depends on how the other weight is chosen.
+
+    If the evidence weight is learned: 0.75, or 0.1 for label classifiers that are not linear.
+    """
     if known_weight is not None:
         return _read_number(known_weight, "known_weight", "a number of at least 0 or None")
     learns = isinstance(resolve_evidence_weight(evidence_weight), LearnedWeight)
-    return KNOWN_WEIGHT if learns else float(weight)
+    if not learns:
+        return float(weight)
+    return KNOWN_WEIGHT if is_linear else CAUTIOUS_WEIGHT
 
 
 def _read_number(value: Any, name: str, rule: str) -> float:

@@ -121,8 +121,8 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         Whether ``fit`` keeps ``out_of_fold_``: content evidence and posterior of the training
         documents as if each had been unseen.
     known_weight : float, optional
-        Weight of known labels; default 0.75 if the evidence weight is learned, else the evidence
-        weight. 1 is the paper.
+        Weight of known labels. Default: the evidence weight if that is a number; otherwise 0.75,
+        or 0.1 for label classifiers that are not linear. 1 is the paper.
     n_jobs : int, optional
         Number of jobs of all parts that do not name their own.
     random_state : int or RandomState, optional
@@ -264,7 +264,10 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             scale="log_odds",
             rules=self.rules,
             known_weight=read_known_weight(
-                self.known_weight, self.evidence_weight, evidence_weight
+                self.known_weight,
+                self.evidence_weight,
+                evidence_weight,
+                is_linear=hasattr(parts["labels"], "fit_counted"),
             ),
         )
         learns = isinstance(evidence_weight, LearnedWeight)

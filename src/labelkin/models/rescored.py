@@ -49,7 +49,7 @@ class RescoredClassifier(LabelDependenceClassifier):
     calibrate : bool, default False
         Whether probabilities are calibrated on the out-of-fold posterior.
     known_weight : float, optional
-        Weight of known labels; default 0.75 if the evidence weight is learned.
+        Weight of known labels, as in :class:`LabelDependenceClassifier`.
     n_jobs : int, optional
         Number of jobs of all parts that do not name their own.
     random_state : int or RandomState, optional

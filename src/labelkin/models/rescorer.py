@@ -74,8 +74,8 @@ class LabelRescorer(LinkedEstimator):
     rules : Rules, optional
         :class:`labelkin.Rules` between labels that the posterior keeps.
     known_weight : float, optional
-        Weight of known labels; default 0.75 if the evidence weight is learned, else the evidence
-        weight. 1 is the paper.
+        Weight of known labels. Default: the evidence weight if that is a number; otherwise 0.75,
+        or 0.1 for label classifiers that are not linear. 1 is the paper.
 
     Attributes
     ----------

@@ -128,7 +128,7 @@ class FittedModel:
 
     @cached_property
     def terms(self) -> Any:
-        """Names of the columns of vectors; ``None`` if there are none."""
+        """Names of the columns of vectors; ``None``: they have no names."""
         return None if self.steps is None else terms_of(self.steps)
 
     def check_texts(self, name: str) -> None:
@@ -320,13 +320,13 @@ class Choice(NamedTuple):
     Attributes
     ----------
     top : int, optional
-        So many of the most probable labels, …
+        Maximum number of labels, the most probable ones, …
     threshold : float, optional
-        … of those that have at least this probability; ``None`` both: as the model decides.
+        … with at least this probability; both ``None``: the model's thresholds decide.
     at_least : int, default 0
-        So many at least: what is missing is filled up with the most probable ones.
+        Minimum number of labels; the most probable labels are added.
     limit : int, optional
-        So many at most.
+        Maximum number of labels.
     """
 
     top: int | None = None
@@ -369,7 +369,7 @@ class Choice(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a model says of one document.
+    """The labels of one document.
 
     Attributes
     ----------

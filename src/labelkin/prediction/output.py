@@ -1,9 +1,8 @@
-"""Answers → lines in a file that survives being killed and can be gone on with.
+"""Answers as lines of a file, which an interrupted run resumes.
 
-Batches go to the disk one by one, in order. Whatever ends the work, the file holds whole lines and
-at most one torn one, the last. To go on, that one is cut off, the answers that are there are held
-against the documents they are of, and a note beside the file says by which model and with which
-options it was begun.
+Each batch is on the disk before the next. After a kill, the file contains whole lines and at most
+one torn line, the last. To resume, the torn line is removed, the answers are compared with their
+documents, and a note beside the file names the model and the options of the first run.
 """
 
 from __future__ import annotations
@@ -202,7 +201,7 @@ def skip_answered(path: Path, layout: Layout, documents: Iterator[Document]) -> 
                 n_answered += 1
             elif text != layout.header:
                 raise ValueError(
-                    f"{path}, line 1: to go on, the header must be {layout.header.strip()!r:.80}, "
+                    f"{path}, line 1: to resume, the header must be {layout.header.strip()!r:.80}, "
                     f"got {text.strip()!r:.80}. Use the format, the labels and --all-scores it was "
                     "begun with."
                 )
@@ -218,7 +217,7 @@ class ResumeNote:
     model : str
         SHA-256 of the model file.
     options : mapping
-        Whatever else changes the answers, plain values by name.
+        Options that change the answers, plain values by name.
     """
 
     model: str
@@ -231,7 +230,7 @@ class ResumeNote:
             return cls(hashlib.file_digest(file, "sha256").hexdigest(), dict(options))
 
     def check(self, out: Path) -> None:
-        """Raise where another model or other options have begun the answers.
+        """Raise if the answers were made with another model or other options.
 
         Answers without a note, as those of finished work are, are taken as they are.
         """
@@ -244,19 +243,19 @@ class ResumeNote:
         except (ValueError, KeyError, TypeError):
             raise ValueError(
                 f"{path} must say what the answers were begun with, and cannot be read. Delete it "
-                "to go on all the same, or begin anew with another file."
+                "to resume without the check, or use another file."
             ) from None
         if model != self.model:
             raise ValueError(
-                f"{out} must be gone on with by the model it was begun with, got another. Use that "
-                "one, or begin anew with another file."
+                f"{out} must be resumed with the model of its first run, got another. Use that "
+                "model, or another file."
             )
         for name, value in self.options.items():
             if options.get(name) != value:
                 raise ValueError(
-                    f"{out} must be gone on with as it was begun, with {name} "
+                    f"{out} must be resumed with the options of its first run, with {name} "
                     f"{_plain(options.get(name))}, got {_plain(value)}. Use the same options, or "
-                    "begin anew with another file."
+                    "another file."
                 )
 
     def write(self, out: Path) -> None:
@@ -388,7 +387,7 @@ WITH_TEXTS = frozenset({"doccano", "prodigy"})
 def document_lines(
     answer: Answer, labels: Sequence[Any], names: Sequence[str] | None = None
 ) -> str:
-    r"""Return an answer as the text of a file of its own: label, tab, probability in each line.
+    r"""Return an answer as the text of a file: label, tab, probability in each line.
 
     A URI stands in angle brackets and has a column for its name behind it, as in Annif's files;
     other labels have one where there are names.
@@ -509,14 +508,14 @@ def _check_line(
         answered = layout.id_of(line)
     except (ValueError, KeyError, TypeError, IndexError):
         raise ValueError(
-            f"{path}, line {number}: to go on, it must be an answer in the format that is asked "
-            f"for, got {line.strip()!r:.80}. Use the format it was begun with, or begin anew."
+            f"{path}, line {number}: to resume, it must be an answer in the given format, got "
+            f"{line.strip()!r:.80}. Use the format of the first run, or another file."
         ) from None
     if document is None or answered != str(document.name):
         there = "no more documents" if document is None else repr(str(document.name))
         raise ValueError(
             f"{path}, line {number} answers the document {answered!r}, where the input has "
-            f"{there}. It is not of this input: begin anew with another file."
+            f"{there}. It is not of this input: use another file."
         )
 
 

@@ -53,7 +53,7 @@ class ScoreMatrix:
     ids
         The documents' own names; ``None`` where the file has none.
     absent
-        The score of a label that is no candidate, in files that hold all labels.
+        The score of a label outside the candidate set, in files with all labels.
     """
 
     values: Any
@@ -78,7 +78,7 @@ def read_score_file(
 def score_blocks(
     path: Path, names: list[str] | None = None, missing: float | None = None
 ) -> Iterator[ScoreMatrix]:
-    """Read a score matrix, some documents at a time; the ending of its name says what it is.
+    """Read a score matrix in blocks; the ending of the file is its format.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def write_blocks(file: IO[bytes], blocks: Iterable[ScoreMatrix], kind: str) -> t
 
 
 def _write_shape(file: IO[bytes], shape: tuple[int, int]) -> None:
-    """Write how an array begins: as long whatever the number of rows, so that it can be mended."""
+    """Write the header of an array; its length does not depend on the number of rows."""
     kind = np.lib.format.dtype_to_descr(np.dtype(np.float64))
     header = {"descr": kind, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)
@@ -416,7 +416,7 @@ def read_label_sets(name: str, **reading: Any) -> LabelSets:
     name
         A 0/1 matrix (``.npy``, ``.npz``; ``.csv`` and ``.tsv`` whose header names labels); label
         sets, in JSON lines or in a table with a column of labels; or any corpus that
-        :func:`labelkin.corpora.load` takes. Where there is no split all are for training.
+        :func:`labelkin.corpora.load` takes. Without a split, all documents are for training.
     **reading
         How texts are read, as :func:`labelkin.corpora.load` takes it.
     """

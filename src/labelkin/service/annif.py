@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from labelkin.curation.saved_work import Entry
 from labelkin.label_matrix.record import some_of
-from labelkin.service.answers import Wanted, best_labels
+from labelkin.service.answers import TextQuery, most_probable_labels
 from labelkin.service.messages import (
     Concepts,
     ProblemError,
@@ -35,7 +35,7 @@ from labelkin.service.models import ServedModel
 from labelkin.service.running_service import Asked, RunningService, Service
 from labelkin.vocabulary.record import LANGUAGE_CODES
 
-router = APIRouter(prefix="/v1", tags=["Annif"])
+annif_router = APIRouter(prefix="/v1", tags=["Annif"])
 
 _FORM = "application/x-www-form-urlencoded"
 #: Fields of a form that are lists: a field for each item, as Annif sends them.
@@ -48,19 +48,19 @@ Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class ApiInfo(BaseModel):
-    """What answers."""
+    """Name and version of the API."""
 
     title: str
     version: str
 
 
 class Backend(BaseModel):
-    """What a project works with."""
+    """Backend of a project."""
 
     backend_id: str
 
 
-class Vocab(BaseModel):
+class VocabularyInfo(BaseModel):
     """A vocabulary, as Annif describes it."""
 
     vocab_id: str
@@ -72,7 +72,7 @@ class Vocab(BaseModel):
 class VocabList(BaseModel):
     """The vocabularies of all models."""
 
-    vocabs: list[Vocab]
+    vocabs: list[VocabularyInfo]
 
 
 class Project(BaseModel):
@@ -82,7 +82,7 @@ class Project(BaseModel):
     name: str
     language: str
     backend: Backend
-    vocab: Vocab | None
+    vocab: VocabularyInfo | None
     vocab_language: str | None
     is_trained: bool
     modification_time: datetime
@@ -95,7 +95,7 @@ class ProjectList(BaseModel):
 
 
 class SuggestForm(BaseModel):
-    """A text, and how many labels are wanted; of which concepts, as Annif's projects say it.
+    """A text, the number of labels, and the concepts to include and exclude, as in Annif.
 
     ``metadata_accepted`` and ``metadata_rejected`` are what Annif sends of a document's metadata
     ``accepted`` and ``rejected``: URIs, with blanks between, or labels, notations or names, with
@@ -114,7 +114,7 @@ class SuggestForm(BaseModel):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What is known of the labels."""
+        """Known labels."""
         given = {"accepted": self.metadata_accepted, "rejected": self.metadata_rejected}
         return {
             state: some[0] if isinstance(some, list) and len(some) == 1 else some
@@ -137,8 +137,8 @@ class Subjects(BaseModel):
     results: list[Subject]
 
 
-class Document(BaseModel):
-    """A text, and what the client calls it; ``accepted`` and ``rejected`` in its metadata count."""
+class BatchDocument(BaseModel):
+    """A text and its id; ``accepted`` and ``rejected`` in its metadata are known labels."""
 
     text: Text
     document_id: Text | None = None
@@ -148,7 +148,7 @@ class Document(BaseModel):
 class Batch(BaseModel):
     """Several texts."""
 
-    documents: list[Document]
+    documents: list[BatchDocument]
 
 
 class DocumentSubjects(Subjects):
@@ -206,7 +206,7 @@ _OfProject = Annotated[Asked, Depends(_model_of)]
 # Routes are tried in order: the most frequent one is the first.
 
 
-@router.post(
+@annif_router.post(
     "/projects/{project_id}/suggest",
     response_model=Subjects,
     openapi_extra={
@@ -224,18 +224,18 @@ async def suggest(project_id: str, request: Request) -> Response:
     check_concepts(form.include, form.exclude, service.limits)
     _check_language(model, form.language)
     only, known = (form.include, form.exclude), _known(model, form.metadata, service)
-    wanted = Wanted(form.text, form.limit, form.threshold, only, known)
-    [found] = await service.compute(model, form.text, best_labels, model, [wanted])
+    wanted = TextQuery(form.text, form.limit, form.threshold, only, known)
+    [found] = await service.compute(model, form.text, most_probable_labels, model, [wanted])
     return JSONResponse({"results": _subjects(model, found, form.language)})
 
 
-@router.get("/")
+@annif_router.get("/")
 async def show_info() -> ApiInfo:
-    """Say what answers."""
+    """Return the name and the version of the API."""
     return ApiInfo(title="labelkin, with Annif's REST API", version=version("labelkin"))
 
 
-@router.get("/vocabs")
+@annif_router.get("/vocabs")
 async def list_vocabs(service: Service) -> VocabList:
     """List the vocabularies that models carry; models that were trained with one share it."""
     found = [vocab for model in service.models.values() if (vocab := _vocab(model)) is not None]
@@ -243,19 +243,19 @@ async def list_vocabs(service: Service) -> VocabList:
     return VocabList(vocabs=list(distinct.values()))
 
 
-@router.get("/projects")
+@annif_router.get("/projects")
 async def list_projects(service: Service) -> ProjectList:
     """List the models."""
     return ProjectList(projects=[_project(model) for model in service.models.values()])
 
 
-@router.get("/projects/{project_id}")
+@annif_router.get("/projects/{project_id}")
 async def show_project(asked: _OfProject) -> Project:
     """Describe one model."""
     return _project(asked.model)
 
 
-@router.post(
+@annif_router.post(
     "/projects/{project_id}/suggest-batch",
     response_model=list[DocumentSubjects],
 )
@@ -277,12 +277,12 @@ def suggest_batch(
         check_text(document.text, service.limits)
     only = include, exclude
     wanted = [
-        Wanted(
+        TextQuery(
             document.text, limit, threshold, only, _known(model, document.metadata or {}, service)
         )
         for document in batch.documents
     ]
-    found = best_labels(model, wanted)
+    found = most_probable_labels(model, wanted)
     return JSONResponse(
         [
             {"results": _subjects(model, labels, language), "document_id": document.document_id}
@@ -291,7 +291,7 @@ def suggest_batch(
     )
 
 
-@router.post("/projects/{project_id}/learn", status_code=204)
+@annif_router.post("/projects/{project_id}/learn", status_code=204)
 def learn(documents: list[IndexedDocument], asked: _OfProject) -> None:
     """Learn from labelled documents; they are saved before the answer."""
     service, model = asked
@@ -299,20 +299,20 @@ def learn(documents: list[IndexedDocument], asked: _OfProject) -> None:
     service.save(model, [_entry(model, document, service) for document in documents])
 
 
-@router.post("/detect-language", include_in_schema=False)
-@router.post("/projects/{project_id}/reconcile", include_in_schema=False)
+@annif_router.post("/detect-language", include_in_schema=False)
+@annif_router.post("/projects/{project_id}/reconcile", include_in_schema=False)
 async def decline(request: Request) -> None:
     """Answer that this part of Annif is not offered."""
     what = request.url.path.rpartition("/")[2]
     raise ProblemError(404, "not-offered", f"This service suggests labels; {what} is not offered.")
 
 
-def _vocab(model: ServedModel) -> Vocab | None:
+def _vocab(model: ServedModel) -> VocabularyInfo | None:
     vocabulary = model.shown.vocabulary
     if vocabulary is None:
         return None
     languages = list(vocabulary.languages)
-    return Vocab(vocab_id=vocabulary.name, languages=languages, size=len(vocabulary))
+    return VocabularyInfo(vocab_id=vocabulary.name, languages=languages, size=len(vocabulary))
 
 
 def _project(model: ServedModel) -> Project:
@@ -381,7 +381,7 @@ def _names(text: str) -> list[str]:
 def _subjects(
     model: ServedModel, found: list[tuple[str, float]], language: str
 ) -> list[dict[str, Any]]:
-    """Return what :class:`Subject` describes."""
+    """Return the fields of :class:`Subject` for each label."""
     shown = model.shown
     return [
         {

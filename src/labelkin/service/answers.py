@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from labelkin.explain.contributions import Explanation, Posterior
 from labelkin.explain.graph import LabelEdge, LabelGraph, circle_order, label_graph
-from labelkin.label_matrix import best_labels as best_columns
-from labelkin.label_matrix import read_known, spread_out
+from labelkin.label_matrix import best_labels, read_known, spread_out
 from labelkin.label_matrix.record import some_of
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction import DocumentContent
@@ -28,11 +27,11 @@ from labelkin.text.words import SurfaceForm, surface_forms
 
 #: Labels, terms and neighbours that are named; of the others the sum is given.
 _MOST = 30
-#: What is known of every two labels, as long as what it was made from is in use.
+#: Label graphs of rescorers that are in use.
 _graphs: WeakKeyDictionary[LabelRescorer, LabelGraph] = WeakKeyDictionary()
 
 
-def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, Any]:
+def suggest_open_labels(model: ServedModel, request: messages.SuggestRequest) -> dict[str, Any]:
     """Return the open labels of a text, most probable first; :class:`messages.Suggestions`."""
     snapshot = model.snapshot
     known = _known(model, request.accepted, request.rejected)
@@ -43,7 +42,7 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
     if request.include or request.exclude:
         is_open &= _allowed(model, request.include, request.exclude)
     # By columns and in one piece: this is asked at every keystroke.
-    [columns] = best_columns(log_odds, request.limit, is_open)
+    [columns] = best_labels(log_odds, request.limit, is_open)
     parts = [part.name for part in posterior.parts]
     figures = (posterior.probabilities(), log_odds, *(part.log_odds for part in posterior.parts))
     suggestions = [
@@ -79,7 +78,7 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
     }
 
 
-class Wanted(NamedTuple):
+class TextQuery(NamedTuple):
     """Request for the most probable labels of a text.
 
     At most ``limit`` labels with at least the probability ``threshold``. ``only`` has the concepts
@@ -94,7 +93,9 @@ class Wanted(NamedTuple):
     known: Mapping[str, Sequence[str]] = {}
 
 
-def best_labels(model: ServedModel, asked: Sequence[Wanted]) -> list[list[tuple[str, float]]]:
+def most_probable_labels(
+    model: ServedModel, asked: Sequence[TextQuery]
+) -> list[list[tuple[str, float]]]:
     """Return the most probable labels of texts, and their probabilities."""
     allowed = [_allowed(model, *one.only) for one in asked]
     known = None
@@ -111,7 +112,7 @@ def best_labels(model: ServedModel, asked: Sequence[Wanted]) -> list[list[tuple[
     return [
         [(model.names[j], float(row[j])) for j in columns[: one.limit]]
         for one, row, columns in zip(
-            asked, probability, best_columns(log_odds, most, is_wanted), strict=True
+            asked, probability, best_labels(log_odds, most, is_wanted), strict=True
         )
     ]
 
@@ -153,7 +154,7 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
             409,
             "follows-by-rule",
             f"Whether the text has {request.label!r} follows by a rule from the labels that are "
-            "accepted and rejected. Take those back to see what speaks for it.",
+            "accepted and rejected. Withdraw those to see its evidence.",
         )
     (explanation,) = explanations
     return messages.Explained.model_validate(
@@ -269,7 +270,7 @@ def _plain(term: Any) -> Any:
 
 
 def _names(model: ServedModel, labels: Iterable[str], language: str | None) -> messages.Names:
-    """Return what people call labels, where a vocabulary says so."""
+    """Return the names of labels; none if the model has no vocabulary."""
     if model.shown.vocabulary is None:
         return {}
     return {label: model.shown.of(label, language) for label in labels}
@@ -305,7 +306,7 @@ def search_labels(
 def related_labels(
     model: ServedModel, label: str, limit: int, language: str | None = None
 ) -> messages.RelatedLabels:
-    """Return the labels that speak most for a label or against it, strongest first."""
+    """Return the labels that are the strongest evidence for or against a label."""
     _check_names(model, [label])
     snapshot, column = model.snapshot, model.column[label]
     edges = _graph(snapshot).related(model.labels[column], limit)
@@ -324,7 +325,7 @@ def label_map(
     label: str | None = None,
     language: str | None = None,
 ) -> messages.LabelMap:
-    """Return the strongest edges between labels, and the labels on a circle, kin beside kin.
+    """Return the strongest edges between labels, and the labels on a circle.
 
     Of all labels; or of one, in the middle, and of its neighbours with each other.
     """

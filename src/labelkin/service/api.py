@@ -20,33 +20,33 @@ _MOST_UNKNOWN = 1_000
 _Listed = Annotated[int, Query(ge=1, le=messages.MOST_LISTED)]
 _Edges = Annotated[int, Query(ge=0, le=messages.MOST_EDGES)]
 
-router = APIRouter(prefix="/api/models", tags=["labelkin"])
+api_router = APIRouter(prefix="/api/models", tags=["labelkin"])
 
 
-@router.post("/{model_id}/suggest", response_model=messages.Suggestions)
+@api_router.post("/{model_id}/suggest", response_model=messages.Suggestions)
 async def suggest_labels(request: messages.SuggestRequest, asked: OfModel) -> Response:
     """Rank the open labels of a text, given those that are accepted and rejected."""
     service, model = asked
     request.check(service.limits)
-    found = await service.compute(model, request.text, answers.suggest, model, request)
+    found = await service.compute(model, request.text, answers.suggest_open_labels, model, request)
     return JSONResponse(found)
 
 
-@router.get("")
+@api_router.get("")
 async def list_models(service: Service) -> messages.ModelList:
     """List the models that are served."""
     models = [_info(model) for model in service.models.values()]
     return messages.ModelList.model_validate({"models": models, "limits": service.limits})
 
 
-@router.post("/{model_id}/explain", response_model_exclude_defaults=True)
+@api_router.post("/{model_id}/explain", response_model_exclude_defaults=True)
 def explain_label(request: messages.ExplainRequest, asked: OfModel) -> messages.Explained:
     """Explain which words and which other labels are evidence for and against a label."""
     request.check(asked.service.limits)
     return answers.explain(asked.model, request)
 
 
-@router.get("/{model_id}/labels", response_model_exclude_defaults=True)
+@api_router.get("/{model_id}/labels", response_model_exclude_defaults=True)
 def list_labels(
     asked: OfModel,
     q: str = "",
@@ -62,7 +62,7 @@ def list_labels(
     return answers.search_labels(asked.model, q, limit, offset, language)
 
 
-@router.get("/{model_id}/related", response_model_exclude_defaults=True)
+@api_router.get("/{model_id}/related", response_model_exclude_defaults=True)
 def list_related(
     asked: OfModel, label: str, limit: _Listed = 10, language: messages.Language = None
 ) -> messages.RelatedLabels:
@@ -70,7 +70,7 @@ def list_related(
     return answers.related_labels(asked.model, label, limit, language)
 
 
-@router.get("/{model_id}/graph", response_model_exclude_defaults=True)
+@api_router.get("/{model_id}/graph", response_model_exclude_defaults=True)
 def draw_graph(
     asked: OfModel,
     attractions: _Edges = 20,
@@ -82,7 +82,7 @@ def draw_graph(
     return answers.label_map(asked.model, attractions, repulsions, label, language)
 
 
-@router.post("/{model_id}/documents", status_code=201)
+@api_router.post("/{model_id}/documents", status_code=201)
 def save_document(request: messages.DocumentToSave, asked: OfModel) -> messages.Saved:
     """Save a labelled document before the answer; the same text or record is replaced."""
     service, model = asked
@@ -97,7 +97,7 @@ def save_document(request: messages.DocumentToSave, asked: OfModel) -> messages.
     return messages.Saved(id=number, record=record, learned=model.snapshot.learned, unknown=unknown)
 
 
-@router.get("/{model_id}/saved")
+@api_router.get("/{model_id}/saved")
 def show_saved_work(asked: OfModel) -> messages.SavedWorkState:
     """Return how many documents are saved and learned, and labels that the model does not have."""
     service, model = asked

@@ -60,7 +60,14 @@ def build_app(service: RunningService, hosts: Sequence[str], token: str | None) 
     for error in (HTTPException, RequestValidationError):
         app.add_exception_handler(error, answer_problem)
     plugins = [plugin.load() for plugin in entry_points(group=_PLUGINS)]
-    for router in (annif.router, api.router, api.review_router, *plugins, operators_router, pages):
+    for router in (
+        annif.annif_router,
+        api.api_router,
+        api.review_router,
+        *plugins,
+        operators_router,
+        pages,
+    ):
         app.include_router(router)
     if _PAGE.is_dir():
         app.mount("/page", _PageFiles(directory=_PAGE))

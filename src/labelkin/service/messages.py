@@ -1,4 +1,4 @@
-"""What the service's own routes take and answer, how much they take, how problems are said."""
+"""Schemas of requests and answers of ``/api``, limits of requests, and problems."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from labelkin.service.serving import Limits
 MOST_LISTED, MOST_EDGES = 1_000, 100
 #: No list is longer, and SQLite and JavaScript have exact numbers up to there.
 MOST_NUMBER = 2**53 - 1
-#: What adds up to the log-odds of a label, by name, in order: ``"prior"``, ``"content"``,
+#: Parts that add up to the log-odds of a label, by name, in order: ``"prior"``, ``"content"``,
 #: ``"predicted labels"``, ``"known labels"``, ``"rules"``; those a model has.
 Parts = dict[str, float]
 
 
 def _no_boolean(value: Any) -> Any:
-    """Keep out true and false, which Python takes for numbers."""
+    """Reject true and false, which are numbers in Python."""
     if isinstance(value, bool):
         raise ValueError("must be a whole number, got a boolean")
     return value
@@ -36,16 +36,16 @@ def _no_boolean(value: Any) -> Any:
 Text = Annotated[str, Field(max_length=10**9)]
 #: Labels may be numbers; over HTTP all of them are texts.
 Name = Annotated[str, BeforeValidator(str)]
-#: The language that names of labels are wanted in; where there are none, they come in another.
+#: Language of the names of labels; a label without a name in it has another one.
 Language = Annotated[str | None, Field(max_length=100)]
 #: Concepts, by label, URI, notation or name, each of which stands for the narrower ones, too.
 Concepts = list[Text]
-#: Label → what people call it, of the labels in an answer; none where the model has no vocabulary.
+#: Label → name, of the labels in an answer; empty if the model has no vocabulary.
 Names = dict[str, str]
 
 
 class LabelledDocument(BaseModel):
-    """A text and its known labels; nothing else, so that no typo is lost."""
+    """A text and its known labels; other fields are an error."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -54,7 +54,7 @@ class LabelledDocument(BaseModel):
     rejected: list[Text] = []
 
     def check(self, limits: Limits) -> None:
-        """Raise a problem for a text or for labels beyond the bounds."""
+        """Raise a problem for a text or for labels beyond the limits."""
         check_text(self.text, limits)
         check_labels(self.accepted, self.rejected, limits)
 
@@ -70,7 +70,7 @@ class DocumentToSave(LabelledDocument):
 
 
 class SuggestRequest(LabelledDocument):
-    """Asks for the most probable of the labels that are open.
+    """Request for the most probable open labels.
 
     Where ``include`` names concepts, only these and narrower ones are suggested; those in
     ``exclude``, and narrower ones, are not.
@@ -90,7 +90,7 @@ class SuggestRequest(LabelledDocument):
 
 
 class ExplainRequest(LabelledDocument):
-    """Asks why a label has the probability it has."""
+    """Request for the reasons of a label's probability."""
 
     label: Annotated[Text, Field(min_length=1)]
     language: Language = None
@@ -114,7 +114,7 @@ class ModelInfo(BaseModel):
 
 
 class Bounds(BaseModel):
-    """How much a request may bring, as in :class:`labelkin.service.Limits`."""
+    """Limits of a request, as in :class:`labelkin.service.Limits`."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -124,13 +124,13 @@ class Bounds(BaseModel):
 
 
 class ModelList(BaseModel):
-    """All models that are served, and how much a request about one may bring."""
+    """All models that are served, and the limits of a request."""
 
     models: list[ModelInfo]
     limits: Bounds
 
 
-class Suggestion(BaseModel):
+class SuggestedLabel(BaseModel):
     """A label that is open; its parts add up to its log-odds."""
 
     label: str
@@ -151,7 +151,7 @@ class Suggestions(BaseModel):
     """The most probable of the ``n_open`` open labels, most probable first."""
 
     model: str
-    suggestions: list[Suggestion]
+    suggestions: list[SuggestedLabel]
     known: list[KnownLabel]
     n_words: int | None
     learned: int
@@ -159,8 +159,8 @@ class Suggestions(BaseModel):
     names: Names = {}
 
 
-class LabelContribution(BaseModel):
-    """What one other label adds to the log-odds."""
+class LabelReason(BaseModel):
+    """Contribution of one other label to the log-odds."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -171,7 +171,7 @@ class LabelContribution(BaseModel):
 
 
 class TermContribution(BaseModel):
-    """What one term of the text adds, and the words of the text that it stands for."""
+    """Contribution of one term, and its words in the text."""
 
     term: str
     words: list[str]
@@ -200,7 +200,7 @@ class Explained(BaseModel):
     probability: float
     log_odds: float
     parts: Parts
-    labels: list[LabelContribution]
+    labels: list[LabelReason]
     labels_rest: float
     constant: float
     terms: list[TermContribution] | None
@@ -219,13 +219,13 @@ class LabelCount(BaseModel):
 
 
 class LabelFound(LabelCount):
-    """A label that was searched for; what has matched, where that is not the name shown."""
+    """A label that was found, and the name that matched if it is not the one shown."""
 
     matched: str | None = None
 
 
 class LabelList(BaseModel):
-    """Some of the labels that were searched for, and how many were found.
+    """Some of the labels that were found, and their number.
 
     Where no name has the text, ``similar`` is true, and the labels have names spelled nearly so.
     """
@@ -237,7 +237,7 @@ class LabelList(BaseModel):
 
 
 class Edge(BaseModel):
-    """What two labels say of each other, as in :class:`labelkin.explain.graph.LabelEdge`."""
+    """Evidence of two labels for each other, as in :class:`labelkin.explain.graph.LabelEdge`."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -254,7 +254,7 @@ class Edge(BaseModel):
 
 
 class RelatedLabels(BaseModel):
-    """The labels that speak most for one label, or against it, strongest first.
+    """The labels that are the strongest evidence for or against one label, strongest first.
 
     In each edge ``first`` is the other label and ``second`` this one.
     """
@@ -316,7 +316,7 @@ class ReviewState(BaseModel):
 
 
 class ReviewAnswer(BaseModel):
-    """What a person says of an issue; ``null``: nothing any more."""
+    """Answer of a reviewer to an issue; ``null`` withdraws it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -325,15 +325,15 @@ class ReviewAnswer(BaseModel):
 
 
 class ReviewedOtherLabel(BaseModel):
-    """What another label adds to the log-odds that the corpus is wrong."""
+    """Contribution of another label to the log-odds that the corpus is wrong."""
 
     label: Name
     given: bool
     log_odds: float
 
 
-class SimilarText(BaseModel):
-    """A similar document, and whether it has the label; ``null``: nobody knows."""
+class SimilarDocument(BaseModel):
+    """A similar document, and whether it has the label; ``null``: unknown."""
 
     document: Name
     similarity: float
@@ -359,7 +359,7 @@ class IssueRecord(BaseModel):
     parts: Parts = {}
     because_of: list[ReviewedOtherLabel] = []
     words: list[TermContribution] = []
-    similar: list[SimilarText] = []
+    similar: list[SimilarDocument] = []
     labels: list[Name] = []
     text: str = ""
     fingerprint: str = ""
@@ -367,13 +367,13 @@ class IssueRecord(BaseModel):
 
 
 class ReviewedIssue(IssueRecord):
-    """An issue, its number in the list, and what was said of it."""
+    """An issue, its number in the list, and its answer."""
 
     number: int
     answer: Literal["change", "keep", "cannot say"] | None
 
 
-#: By kind of problem: the rule, what came, and the way out.
+#: Kind of problem → rule, value received and hint.
 _BOUNDS = {
     "text-too-long": "A text may have {:,} characters, got {:,}. Send its beginning, or a summary.",
     "batch-too-large": "A request may have {:,} documents, got {:,}. Send them in several ones.",
@@ -383,7 +383,7 @@ _BOUNDS = {
 
 
 def check_bound(status: int, kind: str, came: int, most: int, word: str = "") -> None:
-    """Raise a problem where more came than may."""
+    """Raise a problem for a number above its limit."""
     if came > most:
         raise ProblemError(status, kind, _BOUNDS[kind].format(most, came, word=word))
 

@@ -137,7 +137,7 @@ class ServedModel:
             return np.zeros((0, len(self.names)))
         return self.fitted.scores(texts, known, rescorer)
 
-    def learn(self, entries: Sequence[Entry], anew: bool = False) -> None:
+    def learn(self, entries: Sequence[Entry], from_start: bool = False) -> None:
         """Learn from the label sets of further documents; one thread at a time may do so.
 
         A document has the accepted labels, with the labels that follow from them by the rules.
@@ -146,16 +146,16 @@ class ServedModel:
         ----------
         entries : sequence of Entry
             The documents.
-        anew : bool, default False
+        from_start : bool, default False
             Whether to start from the label evidence in the model file.
         """
-        if anew:
+        if from_start:
             self.unknown.clear()
         for name in chain.from_iterable(set(entry.accepted) for entry in entries):
             is_counted = name in self.unknown or len(self.unknown) < _MOST_UNKNOWN
             if name not in self.column and is_counted:
                 self.unknown[name] += 1
-        rescorer, learned = Snapshot(self.classifier.rescorer_, 0) if anew else self.snapshot
+        rescorer, learned = Snapshot(self.classifier.rescorer_, 0) if from_start else self.snapshot
         if not self.learns:
             return
         if entries:
@@ -240,14 +240,16 @@ class Learner:
         If documents were replaced, all are learned again, as counts cannot be taken back.
         """
         model, n_replaced = self._model, self._saved_work.n_replaced
-        anew = n_replaced != self._n_replaced
-        entries, last = self._saved_work.entries(model.id, self._first if anew else self._last)
-        if not entries and not anew:
+        from_start = n_replaced != self._n_replaced
+        entries, last = self._saved_work.entries(
+            model.id, self._first if from_start else self._last
+        )
+        if not entries and not from_start:
             return
         outcome = "done"
         with self._telemetry.refit_seconds.labels(model.id).time():
             try:
-                model.learn(entries, anew)
+                model.learn(entries, from_start)
             except Exception:
                 outcome = "failed"
                 _log.exception("model %s could not learn %d documents", model.id, len(entries))

@@ -19,8 +19,8 @@ from labelkin.service.review import Review, read_issues
 from labelkin.service.serving import Limits
 from labelkin.service.telemetry import Telemetry
 
-P = ParamSpec("P")
-T = TypeVar("T")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 #: Characters of a text and labels of a model, together, up to which an answer needs no thread.
 _SMALL = 20_000
@@ -99,10 +99,10 @@ class RunningService:
         self,
         model: ServedModel,
         text: str,
-        function: Callable[P, T],
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
+        function: Callable[_P, _T],
+        *args: _P.args,
+        **kwargs: _P.kwargs,
+    ) -> _T:
         """Return the result of a function, for a long text or many labels from a worker thread.
 
         For a short text the way to a thread and back would cost as much as the answer.

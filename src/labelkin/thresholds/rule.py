@@ -58,7 +58,7 @@ class LabelCut(NamedTuple):
 
     Examples
     --------
-    >>> from labelkin import SCut
+    >>> from labelkin.thresholds import SCut
     >>> scores, Y = [[0.9, 0.2], [0.7, 0.6], [0.1, 0.3]], [["sea"], ["sea", "town"], []]
     >>> sea, town = SCut().fit(scores, Y).table()
     >>> town.label, round(town.cut, 2), town.f1, town.positives, town.decided
@@ -327,7 +327,7 @@ def fit_rule(
 
     Examples
     --------
-    >>> from labelkin import RCut
+    >>> from labelkin.thresholds import RCut
     >>> from labelkin.label_matrix import read_labels
     >>> scores = np.array([[0.9, 0.2], [0.1, 0.6]])
     >>> labels = read_labels([[1, 0], [0, 1]])
@@ -357,7 +357,7 @@ class RuleLabels:
     Examples
     --------
     >>> import numpy as np
-    >>> from labelkin import FixedCut
+    >>> from labelkin.thresholds import FixedCut
     >>> from labelkin.thresholds import RuleLabels
     >>> content = np.array([[2.0, -1.0], [-0.3, 0.7]])  # log-odds
     >>> rule = FixedCut(0.5, scale="log_odds").fit(content, [["sea"], ["town"]])

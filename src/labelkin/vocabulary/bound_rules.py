@@ -171,10 +171,14 @@ class BoundRules:
         """
         inside, taken = np.zeros_like(decided), dict[int, int]()
         for j in sorted(np.flatnonzero(decided).tolist(), key=lambda j: (-scores[j], j)):
-            broader, seats = self._reach[[j]].indices, self._seats[[j]]
-            wanted = dict(zip(seats.indices.tolist(), seats.data.tolist(), strict=True))
+            if inside[j]:
+                continue
+            broader = self._reach.indices[self._reach.indptr[j] : self._reach.indptr[j + 1]]
+            seats = slice(self._seats.indptr[j], self._seats.indptr[j + 1])
+            groups, labels = self._seats.indices[seats].tolist(), self._seats.data[seats].tolist()
+            wanted = dict(zip(groups, labels, strict=True))
             is_free = all(taken.get(group, label) == label for group, label in wanted.items())
-            if is_free and not (scores[broader] == -np.inf).any():
+            if is_free and scores[broader].min() > -np.inf:
                 inside[broader] = True
                 taken.update(wanted)
         return inside

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from labelkin import LabelRescorer, NaiveBayes, PlattSVM, SCutFBR, corpora
+from labelkin import LabelRescorer, NaiveBayes, PlattSVM, corpora
 from labelkin.corpora.corpus import labels_of
 from labelkin.label_matrix import read_labels
 from labelkin.learned.calibration import fit_calibration
@@ -25,7 +25,7 @@ from labelkin.research.experiments import (
 from labelkin.research.experiments.plan import Control
 from labelkin.research.experiments.train import fit_offset, train_control
 from labelkin.text import TermWeights, WordCounts
-from labelkin.thresholds import GlobalCut, LabelLimits, PCut, as_rule
+from labelkin.thresholds import GlobalCut, LabelLimits, PCut, SCutFBR, as_rule
 
 BEYOND = """
 name = "beyond"

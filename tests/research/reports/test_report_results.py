@@ -142,7 +142,7 @@ def test_an_evidence_weight_makes_a_system_that_the_paper_does_not_have(tmp_path
 def test_facts_say_what_was_used(stored):
     assert stored.facts["Seeds"] == "3, 7"
     assert stored.facts["Source"] == "made"
-    assert stored.classifiers["kNN"] == "nearest_neighbours (n_neighbors = 30) on tf-idf"
+    assert stored.classifiers["kNN"] == "nearest_neighbours (n_neighbors = 30) on tfidf"
 
 
 def test_a_damaged_run_is_named(tmp_path):

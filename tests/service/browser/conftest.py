@@ -42,7 +42,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def server(news_file, tmp_path_factory):
-    """Serve the newsroom model in a process of its own; `saved_work` is where documents go."""
+    """Serve the newsroom model in a separate process; `saved_work` is its file."""
     saved_work = tmp_path_factory.mktemp("browser") / "saved.sqlite"
     with server_process(news_file, saved_work) as process:
         process.saved_work = saved_work

@@ -18,7 +18,7 @@ BASE = "http://example.org/newsroom/"
 
 @pytest.fixture(scope="module")
 def place(newsroom, tmp_path_factory):
-    """Serve a model whose labels are URIs; return its address and its saved_work."""
+    """Serve a model whose labels are URIs; return its address and its saved work."""
     folder = tmp_path_factory.mktemp("uris")
     train = newsroom.train
     sets = [[BASE + name for name in names] for names in newsroom.label_sets(train)]

@@ -21,7 +21,7 @@ from labelkin.service.models import ServedModel
 _MOST_CONFIG, _DEEPEST = 2**20, 50
 #: Labelling interfaces that are kept ready, of all projects and models.
 _MOST_READY = 16
-#: What a control may be about: objects whose value is text, and not the address of something else.
+#: Objects whose value is a text, not an address.
 _TEXTS = frozenset({"Text", "HyperText", "Header", "Markdown"})
 #: Keys of a task's data in the value of an object, as Label Studio finds them.
 _KEYS = re.compile(r"\$([\w.\[\]]+)")
@@ -77,14 +77,14 @@ class Control:
 
 
 class Chosen(NamedTuple):
-    """What a person has chosen.
+    """The choices of an annotation or a draft.
 
     Attributes
     ----------
     labels : list of str
         In their order, each once.
     places : mapping of (str, str) to tuple of str
-        By the name of the control and the label, the choice: a taxonomy may have several of one
+        Name of the control and label → the choice: a taxonomy may have several of one
         label, and the one that was chosen is not to be exchanged for another.
     """
 
@@ -201,7 +201,7 @@ def text_of(task: Mapping[str, Any], controls: Sequence[Control]) -> str:
 
 
 def _at(data: Any, field: str) -> Any:
-    """Return what a task's data have under a key, which may go on into objects and lists."""
+    """Return the value of a key of a task's data, which may lead into objects and lists."""
     for step in _STEPS.findall(field):
         if isinstance(data, dict):
             data = data.get(step)
@@ -252,5 +252,5 @@ def whole(text: str) -> str:
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a list as it is; anything else is none."""
+    """Return a list as it is, and an empty one for other values."""
     return value if isinstance(value, list) else []

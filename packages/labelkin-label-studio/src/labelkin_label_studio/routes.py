@@ -9,7 +9,7 @@ choices to labels (:mod:`labelkin_label_studio.interface`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -49,25 +49,6 @@ _MOST_SCORES = 20
 _CREATED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED")
 
 
-class Up(BaseModel):
-    """The model can be asked."""
-
-    status: Literal["UP"] = "UP"
-    model_class: str
-
-
-class ModelVersion(BaseModel):
-    """Version of the model; it changes when the model learns."""
-
-    model_version: str
-
-
-class Versions(BaseModel):
-    """Versions that can be asked: the current one."""
-
-    versions: list[str]
-
-
 class PredictRequest(BaseModel):
     """Tasks of a project, and its labelling interface.
 
@@ -77,38 +58,6 @@ class PredictRequest(BaseModel):
     tasks: list[dict[str, Any]]
     label_config: Text
     params: dict[str, Any] | None = None
-
-
-class Region(BaseModel):
-    """Suggestion for one control of the interface, in Label Studio's format."""
-
-    id: str
-    from_name: str
-    to_name: str
-    type: Literal["choices", "taxonomy"]
-    value: dict[str, Any]
-    score: float
-    meta: dict[str, list[str]]
-
-
-class Prediction(BaseModel):
-    """Suggestions for a task.
-
-    ``score`` is 1 if every label is certain, and lower the more can be learned from the task: Label
-    Studio's uncertainty sampling takes the lowest first. ``scores`` has the probabilities of the
-    most probable choices, suggested or not.
-    """
-
-    result: list[Region]
-    score: float
-    scores: dict[str, float]
-    model_version: str
-
-
-class Predictions(BaseModel):
-    """Suggestions for tasks, in their order."""
-
-    results: list[Prediction]
 
 
 class Event(BaseModel):
@@ -130,29 +79,34 @@ class Received(BaseModel):
 
 
 @router.get("/health")
-async def health(asked: OfModel) -> Up:
+async def health(asked: OfModel) -> dict[str, str]:
     """Answer that the model can be asked."""
-    return Up(model_class=type(asked.model.classifier.content_).__name__)
+    return {"status": "UP", "model_class": type(asked.model.classifier.content_).__name__}
 
 
 @router.post("/setup")
-def setup(request: dict[str, Any], asked: OfModel) -> ModelVersion:
+def setup(request: dict[str, Any], asked: OfModel) -> dict[str, str]:
     """Connect a project; a labelling interface without a label of the model is a problem."""
     model = asked.model
     if schema := request.get("schema"):
         read_controls(model, _text(schema, "schema"))
-    return ModelVersion(model_version=_version(model, model.snapshot))
+    return {"model_version": _version(model, model.snapshot)}
 
 
 @router.get("/versions")
-async def versions(asked: OfModel) -> Versions:
-    """List the versions that can be asked: the current one."""
-    return Versions(versions=[_version(asked.model, asked.model.snapshot)])
+async def versions(asked: OfModel) -> dict[str, list[str]]:
+    """List the versions that can be asked: the current one. It changes when the model learns."""
+    return {"versions": [_version(asked.model, asked.model.snapshot)]}
 
 
-@router.post("/predict", response_model=Predictions)
+@router.post("/predict", response_model=dict[str, list[dict[str, Any]]])
 def predict(request: PredictRequest, asked: OfModel) -> Response:
-    """Suggest choices for tasks; the choices of a draft are known labels, and stay chosen."""
+    """Suggest choices for tasks; the choices of a draft are known labels, and stay chosen.
+
+    The ``score`` of a task is 1 if every label is certain, and lower the more can be learned from
+    it: Label Studio's uncertainty sampling takes the lowest first. ``scores`` has the probabilities
+    of the most probable choices, suggested or not.
+    """
     service, model = asked
     check_batch(len(request.tasks), service.limits)
     controls = read_controls(model, request.label_config)
@@ -200,7 +154,7 @@ def _predict(
     texts: Sequence[str],
     chosen: Sequence[Chosen],
 ) -> list[dict[str, Any]]:
-    """Return the values of :class:`Prediction` for each text."""
+    """Return predictions in Label Studio's format, one per text."""
     snapshot = model.snapshot
     accepted = [[label for label in one.labels if label in model.column] for one in chosen]
     known = None

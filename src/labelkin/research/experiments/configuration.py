@@ -263,22 +263,17 @@ def _read_related(
     name: str, table: Mapping[str, Any], place: _Place, content: Mapping[str, ContentChoice]
 ) -> RelatedMethod:
     """Read a related method; ``estimator`` names a content classifier with its features."""
-    besides = {
-        "time_limit": _Rule("a number of seconds above 0", lambda v: _is_number(v) and v > 0)
-    }
-    must, types = [], {}
-    if table.get("classifier") in part_names("related"):
-        types = parameter_types("related", table["classifier"])
-    if table.get("classifier") == BINARY_RELEVANCE or BASE_PARAMETERS & set(types):
+    kind, base = table.get("classifier"), content.get(table.get("estimator", ""))
+    types = parameter_types("related", kind) if kind in part_names("related") else {}
+    is_positive = _Rule("a number of seconds above 0", lambda v: _is_number(v) and v > 0)
+    besides = {"time_limit": is_positive, **({} if base else _FEATURES)}
+    if kind == BINARY_RELEVANCE or BASE_PARAMETERS & set(types):
         besides["estimator"] = _one_of(content)
-        must = ["estimator"] if table["classifier"] == BINARY_RELEVANCE else []
-    base = content.get(table.get("estimator", ""))
-    if base is None:
-        besides |= _FEATURES
-        features = _read_features(table, place)
-    else:
-        features = {"weights": base.weights, "terms": base.terms}
+    must = ["estimator"] if kind == BINARY_RELEVANCE else []
     classifier, parameters = _read_part(table, "related", place, besides=besides, must=must)
+    features = _read_features(table, place)
+    if base is not None:
+        features = {"weights": base.weights, "terms": base.terms}
     limit = table.get("time_limit")
     return RelatedMethod(name, classifier, parameters, **features, estimator=base, time_limit=limit)
 

@@ -91,18 +91,17 @@ def run_experiment(
     jobs: Any = nullcontext() if n_jobs is None else parallel_config(n_jobs=n_jobs)
     # One thread for linear algebra: the number of threads could change the last digits.
     with store.locked(folder), threadpool_limits(1, "blas"), jobs:
-        return _run_missing(
-            experiment, folder, paths or {}, progress or _silent, run_progress or _silent
-        )
+        return _run_missing(experiment, folder, paths or {}, progress, run_progress)
 
 
 def _run_missing(
     experiment: Experiment,
     folder: Path,
     paths: Mapping[str, Any],
-    progress: Progress,
-    run_progress: Progress,
+    progress: Progress | None,
+    run_progress: Progress | None,
 ) -> Results:
+    report = progress or (lambda done, total, text: None)
     planned = experiment.runs() + experiment.threshold_runs()
     done = {_key(run): store.read_run(folder, run) for run in planned if _is_done(folder, run)}
     write_atomic(folder / store.EXPERIMENT, experiment.text)
@@ -114,10 +113,10 @@ def _run_missing(
             work = _CorpusWork(experiment, choice, place, path, run_progress, done)
             work.restore()
         if _key(run) not in done:
-            progress(len(done), len(planned), f"{run.name} on {run.corpus}")
+            report(len(done), len(planned), f"{run.name} on {run.corpus}")
             work.make(run)
             done[_key(run)] = store.read_run(folder, run)
-    progress(len(done), len(planned), "done")
+    report(len(done), len(planned), "done")
     runs = [done[_key(run)] for run in planned]
     names = [choice.name for choice in experiment.corpora]
     corpora = tuple(store.corpus_results(folder, name, runs) for name in names)
@@ -160,7 +159,7 @@ class _CorpusWork:
     choice: CorpusChoice
     folder: Path
     path: str | os.PathLike[str] | None
-    progress: Progress
+    progress: Progress | None
     done: dict[tuple[str, str], Run]
     fixed: dict[str, Trained] = field(default_factory=dict)
 
@@ -181,7 +180,8 @@ class _CorpusWork:
     @cached_property
     def _corpus(self) -> PreparedCorpus:
         """The corpus; its label sets are written, or compared with those of the stored runs."""
-        self.progress(0, 1, f"reading {self.choice.name}")
+        if self.progress is not None:
+            self.progress(0, 1, f"reading {self.choice.name}")
         corpus = prepare(self.choice, self.experiment.words, self.path)
         self.folder.mkdir(parents=True, exist_ok=True)
         has_runs = any(self.folder.glob(f"{store.RUNS}/*@seed*/run.json"))
@@ -201,11 +201,8 @@ class _CorpusWork:
     def _labels(self) -> LabelMatrix:
         return store.read_truth(self.folder)[0]
 
-    def _start(self, run: PlannedRun) -> Run | None:
-        return self.done[_key(run.start)] if run.start else None
-
     def _make_log_odds(self, run: PlannedRun) -> None:
-        watch, start = Stopwatch(), self._start(run)
+        watch, start = Stopwatch(), self.done[_key(run.start)] if run.start else None
         shape = self._corpus.Y_test.shape if start is None else start.log_odds().shape
         trained = self._train(run, start, lambda what: self._report(run, 0, shape[0], what))
         self._report(run, 0, shape[0], "documents")
@@ -283,12 +280,9 @@ class _CorpusWork:
             self._report(run, n_done, n_documents, "documents")
 
     def _report(self, run: PlannedRun, n_done: int, n_documents: int, what: str) -> None:
-        self.progress(n_done, n_documents, f"{run.name}: {what}")
+        if self.progress is not None:
+            self.progress(n_done, n_documents, f"{run.name}: {what}")
 
 
 def _key(run: PlannedRun) -> tuple[str, str]:
     return run.corpus, run.name
-
-
-def _silent(done: int, total: int, text: str) -> None:
-    """Report nothing."""

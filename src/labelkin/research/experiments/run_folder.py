@@ -111,15 +111,15 @@ class Run:
 
     def log_odds(self) -> NDArray[np.float64]:
         """Return the log-odds, ``(n_test, n_labels)``, memory-mapped and read only."""
-        return read_array(self.log_odds_folder / LOG_ODDS)
+        return read_block(self.log_odds_folder / LOG_ODDS)
 
     def decisions(self) -> NDArray[np.bool_]:
         """Return the decisions, ``(n_test, n_labels)``, memory-mapped and read only."""
-        return read_array(self.folder / DECISIONS)
+        return read_block(self.folder / DECISIONS)
 
     def out_of_fold(self) -> NDArray[np.float64]:
         """Return the out-of-fold log-odds of the training documents, if another run needs them."""
-        return read_array(self.folder / OUT_OF_FOLD)
+        return read_block(self.folder / OUT_OF_FOLD)
 
 
 @dataclass(frozen=True)
@@ -298,7 +298,7 @@ def _read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) -
         if found != expected:
             raise _damaged(folder, f"{name} has the checksum {found}, and {RECORD} has {expected}")
     for name, dtype in arrays.items():
-        array = read_array(folder / name)
+        array = read_block(folder / name)
         if array.shape != shape or array.dtype != dtype:
             raise _damaged(folder, f"{name} is {array.dtype} of shape {array.shape}, not {shape}")
     if changed:
@@ -307,11 +307,6 @@ def _read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) -
             "for a changed experiment, or delete the runs that it changes."
         )
     return dict(record)
-
-
-def read_array(path: Path) -> Any:
-    """Return an array that stays on disk, read only."""
-    return read_block(path)
 
 
 def blocks_of(array: Any) -> Iterator[Any]:
@@ -383,7 +378,7 @@ def new_run(folder: Path, record: dict[str, Any]) -> Iterator[Path]:
 def write_log_odds(part: Path, blocks: Iterable[Any], shape: tuple[int, int]) -> None:
     """Write blocks of log-odds, and the decisions: log-odds above 0; reject NaN."""
     write_array(part / LOG_ODDS, blocks, np.float64, shape)
-    log_odds = read_array(part / LOG_ODDS)
+    log_odds = read_block(part / LOG_ODDS)
     n_missing = sum(int(np.isnan(block).sum()) for block in blocks_of(log_odds))
     if n_missing:
         name = part.name.removesuffix(".part")

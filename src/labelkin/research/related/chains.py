@@ -321,7 +321,7 @@ class ProbabilisticChain(LogOddsClassifier):
 
     def _blocks(self, X: Any, n_sets: int) -> Iterator[Any]:
         # Linear classifiers need one number for a label set, others the whole document.
-        is_linear = all(one.is_linear for one in self.conditionals_)
+        is_linear = all(one.classifier is None for one in self.conditionals_)
         cells = 2 * n_sets * len(self.order_) * (1 if is_linear else 64)
         step = max(1, _CELLS // cells)
         for start in range(0, max(X.shape[0], 1), step):

@@ -3,7 +3,7 @@
 The other labels are further features of the document. A chain shows each label those before it,
 dependent relevance and dependency networks show it all others, stacking shows predictions of them.
 Where a classifier's log-odds are linear, the document's part is computed once and other labels are
-added to it; any other classifier is asked anew.
+added to it; any other classifier is called again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Conditional:
     Attributes
     ----------
     prior
-        The label's log-odds: all there is to say of a constant label.
+        The label's log-odds, used for constant labels.
     shown
         The columns of the other labels it is shown, ``(n_shown,)``.
     classifier
@@ -69,11 +69,6 @@ class Conditional:
             return document_part
         return np.asarray(self.classifier.log_odds(beside(X, others[:, self.shown]))).ravel()
 
-    @property
-    def is_linear(self) -> bool:
-        """Whether the document's part and that of other labels add up."""
-        return self.classifier is None
-
 
 def document_parts(conditionals: Sequence[Conditional], X: Any) -> Matrix:
     """Return the document's part of every label's log-odds, ``(n_documents, n_labels)``."""
@@ -92,7 +87,7 @@ def document_parts(conditionals: Sequence[Conditional], X: Any) -> Matrix:
 
 def label_weights(conditionals: Sequence[Conditional]) -> Matrix | None:
     """Return what label k adds to label j at ``[k, j]``; ``None`` if a classifier is not linear."""
-    if not all(one.is_linear for one in conditionals):
+    if any(one.classifier is not None for one in conditionals):
         return None
     weights = np.zeros((len(conditionals), len(conditionals)))
     for j, one in enumerate(conditionals):
@@ -207,7 +202,7 @@ def beside(X: Any, others: Any) -> Any:
 
 
 def true_labels(labels: LabelMatrix) -> sparse.csr_array:
-    """Return the labels as features: 1 and 0, and the prior where nobody knows."""
+    """Return the labels as features: 1 and 0, and the prior for unknown cells."""
     if labels.unknown is None:
         return labels.positive
     return sparse.csr_array(labels.positive + labels.unknown.multiply(labels.prior()[None, :]))

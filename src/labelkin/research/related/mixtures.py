@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logsumexp
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, in_container
@@ -131,7 +131,7 @@ class _WordMixture(LogOddsClassifier):
         return _SetWords(member, counts.col[cell].astype(np.int64), cell, counts.data)
 
     def _run_em(self, words: _SetWords, n_distributions: int, n_words: int) -> None:
-        """Share each word out among the labels of its set, and count anew, until that settles."""
+        """Share each word out among the labels of its set, count again, until that settles."""
         label, shape = self.member_label_[words.member], (n_distributions, n_words)
         place = label * n_words + words.word
         self._start()
@@ -228,12 +228,7 @@ class _WordMixture(LogOddsClassifier):
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         X = super()._read_documents(X, reset)
-        smallest = X.data.min(initial=0) if sparse.issparse(X) else X.min(initial=0)
-        if smallest < 0:
-            raise ValueError(
-                f"Negative values in data passed to {type(self).__name__}: word counts must be at "
-                f"least 0, got {smallest:g}."
-            )
+        check_non_negative(X, type(self).__name__)
         X = sparse.csr_array(X)
         if not X.has_canonical_format:
             X = X.copy()
@@ -309,7 +304,7 @@ class MixtureModel(_WordMixture):
 
     def _log_prior(self, labels: _Columns) -> float:
         s = self.set_numbers_.get(tuple(sorted(labels.tolist())))
-        n_documents = self.set_counts_.sum() + 1  # one more has a set that nobody else has
+        n_documents = self.set_counts_.sum() + 1  # one more for a new label set
         return float(np.log((1.0 if s is None else self.set_counts_[s]) / n_documents))
 
 

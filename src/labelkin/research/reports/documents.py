@@ -26,10 +26,7 @@ from labelkin.research.reports.tables import (
     markdown_text,
 )
 
-_LATEX_HEAD = (
-    "% Tables to be read into a document by \\input{tables}. They need no package; the document is "
-    "to be\n% in UTF-8."
-)
+_LATEX_HEAD = r"% Tables for \input{tables} in a document in UTF-8; they need no package."
 
 
 def report_results(
@@ -51,23 +48,19 @@ def report_results(
     -------
     The paths of the files.
     """
-    documents = report_documents(read_outcomes(folder))
-    place = Path(folder if out is None else out)
-    place.mkdir(parents=True, exist_ok=True)
-    for name, text in documents.items():
-        write_atomic(place / name, text)
-    return tuple(place / name for name in documents)
-
-
-def report_documents(outcomes: Sequence[Outcome]) -> dict[str, str]:
-    """Return the text of every file of the report by its name."""
+    outcomes = read_outcomes(folder)
     shown = [s for outcome in outcomes for s in outcome.scores if s.metric in outcome.metrics]
-    return {
+    documents = {
         "tables.md": markdown_document(outcomes),
         "tables.tex": latex_document(outcomes),
         "tables.html": html_page(outcomes),
         "scores.csv": scores_csv(shown),
     }
+    place = Path(folder if out is None else out)
+    place.mkdir(parents=True, exist_ok=True)
+    for name, text in documents.items():
+        write_atomic(place / name, text)
+    return tuple(place / name for name in documents)
 
 
 def markdown_document(outcomes: Sequence[Outcome]) -> str:
@@ -126,9 +119,6 @@ def scores_csv(scores: Iterable[Score]) -> str:
     return csv_text(rows)
 
 
-_NO_PICTURES = 'Pictures need matplotlib: pip install "labelkin[plot]"'
-
-
 def html_page(outcomes: Sequence[Outcome], *, introduction: str = "") -> str:
     """Return the page; all text in it is escaped, and the same outcomes give the same page.
 
@@ -147,7 +137,7 @@ def html_page(outcomes: Sequence[Outcome], *, introduction: str = "") -> str:
         names=", ".join(outcome.corpus for outcome in outcomes),
         introduction=introduction,
         sections=[_section(outcome) for outcome in outcomes],
-        no_pictures="" if _can_draw() else _NO_PICTURES,
+        has_plots=_can_draw(),
     )
 
 

@@ -40,11 +40,6 @@ _FACTS = {
     "n_labels": "Labels",
     "n_features": "Features",
 }
-_WEIGHTS = {
-    "tfidf": "tf-idf",
-    "as_is": "the features as they are",
-    "standardised": "standardised features",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +81,7 @@ class EvaluatedSystem:
 
     @cached_property
     def scores(self) -> dict[str, float]:
-        """Every score by the name of its metric."""
+        """All scores by metric."""
         return self.evaluation.scores()
 
     def rows(self, corpus: str, alone: EvaluatedSystem | None) -> Iterator[Score]:
@@ -282,7 +277,7 @@ class Outcome:
 def read_outcomes(
     folder: str | os.PathLike[str], *, partial: bool = True, rules: bool = False
 ) -> tuple[Outcome, ...]:
-    """Read a result folder; return what came out on each of its corpora.
+    """Read a result folder; return the outcome on each of its corpora.
 
     Parameters
     ----------
@@ -291,7 +286,7 @@ def read_outcomes(
     partial : bool, default True
         Whether missing runs are left out instead of being an error.
     rules : bool, default False
-        Whether runs that decide by a threshold rule are read, too.
+        Whether to read runs with a threshold rule.
     """
     results = read_results(folder, partial=partial)
     experiment = results.experiment
@@ -374,8 +369,7 @@ def _describe_classifiers(planned: Sequence[PlannedRun]) -> dict[str, str]:
     described = {}
     for content in (p.configuration.get("related") or p.configuration["content"] for p in planned):
         terms = f", terms chosen by {_settings(content['terms'])}" if content["terms"] else ""
-        weights = _WEIGHTS.get(content["weights"], content["weights"])
-        described[content["name"]] = f"{_classifier(content)} on {weights}{terms}"
+        described[content["name"]] = f"{_classifier(content)} on {content['weights']}{terms}"
     for addition in (plan.configuration.get("addition") for plan in planned):
         if addition:
             described[addition["labels"]["name"]] = _classifier(addition["labels"])

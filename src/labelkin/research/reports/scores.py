@@ -206,17 +206,14 @@ def count_leads(scores: Iterable[Score]) -> Counts:
 
 
 def paper_corpus(name: str) -> str | None:
-    """Return which corpus of the paper a corpus goes by the name of, if any.
+    """Return the corpus of the paper that a name begins with, if any.
 
     Examples
     --------
     >>> paper_corpus("rcv1-sample"), paper_corpus("yeast")
     ('rcv1', None)
     """
-    for beginning, corpus in _BEGINNINGS.items():
-        if name.startswith(beginning):
-            return corpus
-    return None
+    return next((corpus for start, corpus in _BEGINNINGS.items() if name.startswith(start)), None)
 
 
 @cache

@@ -20,9 +20,9 @@ class Cell(NamedTuple):
     text
         What it shows.
     note
-        Details for who asks for them.
+        Details, shown on hovering.
     tone
-        How it stands out: by who is better.
+        Whether the proposal or the baseline is better.
     best
         Whether it is the best of its column.
     beside
@@ -121,17 +121,12 @@ def p_value_text(p_value: float) -> str:
 
 def text_table(table: Table) -> str:
     """Return plain text: columns aligned, a blank line between groups, no line ends in a space."""
-    heads = [[column[line] for column in table.header] for line in (0, 1)]
-    body = [
-        [[_with_beside(cell.text, cell.beside) for cell in row] for row in group]
-        for group in table.groups
-    ]
-    every = [*heads, *(row for group in body for row in group)]
-    widths = [max(len(row[i]) for row in every) for i in range(len(table.header))]
-    lines = [_text_line(row, widths) for row in heads]
-    lines.append("─" * (sum(widths) + 2 * (len(widths) - 1)))
-    blocks = ["\n".join(_text_line(row, widths) for row in group) for group in body]
-    return "\n".join(lines) + "\n" + "\n\n".join(blocks)
+    groups = [[[cell.text for cell in row] for row in group] for group in table.groups]
+    every = [table.heads, *(row for group in groups for row in group)]
+    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
+    rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
+    blocks = ["\n".join(_text_line(row, widths) for row in group) for group in groups]
+    return "\n".join([_text_line(table.heads, widths), rule, "\n\n".join(blocks)])
 
 
 def _text_line(cells: Sequence[str], widths: Sequence[int]) -> str:
