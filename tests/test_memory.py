@@ -24,7 +24,7 @@ def test_a_machine_says_what_it_has():
     assert there is None or there > 1e8
 
 
-def test_the_forecast_names_size_and_way_out(small):
+def test_the_error_names_size_and_hint(small):
     with pytest.raises(MemoryError, match=r"Work will take about 3.0 GB .* has 0 MB\. Do less\."):
         check_memory(3e9, "Work", "Do less.")
     check_memory(10.0, "Work", "Do less.")

@@ -1,4 +1,4 @@
-"""Check that a machine has the memory for some work before it starts."""
+"""A check of memory before large work starts."""
 
 from __future__ import annotations
 
@@ -6,39 +6,39 @@ import os
 
 
 def memory_of_machine() -> int | None:
-    """Return the bytes of memory this machine has; ``None`` where it does not say."""
+    """Return the bytes of memory of this machine; ``None`` if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on Windows
         return None
 
 
-def check_memory(n_bytes: float, what: str, way_out: str) -> None:
-    """Raise before work that takes more memory than there is.
+def check_memory(n_bytes: float, what: str, hint: str) -> None:
+    """Raise before work that needs more memory than the machine has.
 
     Parameters
     ----------
     n_bytes
-        What it will take, by what is known of it.
+        Estimated size.
     what
         The work and its size, for the message.
-    way_out
+    hint
         What to do instead.
 
     Raises
     ------
     MemoryError
-        With the forecast, what there is, and the way out.
+        With the estimate, the memory of the machine, and the hint.
 
     Examples
     --------
     >>> check_memory(1e3, "weights of 10 × 10 labels", "Use fewer labels.")
     """
-    there = memory_of_machine()
-    if there is not None and n_bytes > there:
+    available = memory_of_machine()
+    if available is not None and n_bytes > available:
         raise MemoryError(
             f"{what} will take about {_in_words(n_bytes)} of memory, and this machine has "
-            f"{_in_words(there)}. {way_out}"
+            f"{_in_words(available)}. {hint}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Model files with an Omikuji folder: read when asked for by name, whatever is in them."""
+"""Model files with an Omikuji forest: read on request, sound or damaged."""
 
 import tempfile
 

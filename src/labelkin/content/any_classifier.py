@@ -199,7 +199,7 @@ def _fit_one(
 
 
 def _is_exact(estimator: Any, X: Any) -> bool:
-    """Tell whether the decision function is the log-odds of the probabilities, on some rows."""
+    """Return whether the decision function is the log-odds of the probabilities, on some rows."""
     if estimator is None or not hasattr(estimator, "decision_function"):
         return False
     some = rows_of(X, np.arange(min(n_rows(X), 100)))

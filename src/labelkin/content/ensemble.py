@@ -180,7 +180,7 @@ class ContentEnsemble(LogOddsClassifier):
     __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012 (read by scikit-learn)
 
     def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> Any:
-        """Fit, and return the log-odds of the training documents as if unseen."""
+        """Fit, and return the out-of-fold log-odds of the training documents."""
         return self._fit(X, y, metadata, out_of_fold=True)
 
     def log_odds(self, X: Any) -> Any:
@@ -269,8 +269,8 @@ class ContentEnsemble(LogOddsClassifier):
             member = Member(name, own, seeded(classifier, self.random_state))
             view = X if features is None else _sorted_rows(member.features.fit_transform(X))
             given = {} if weight is None or not takes_sample_weight(classifier) else metadata
-            # Who has learned from all documents but one looks better than it is beside members that
-            # have learned from four fifths of them, and would get too large a weight.
+            # A member that was fitted to all documents but one would get too large a weight beside
+            # members that were fitted to four fifths of them.
             is_better_off = len(ways) > 1 and getattr(classifier, "leaves_one_out", False)
             in_folds = PredefinedSplit(fold) if is_better_off and fold.max() > 0 else None
             found.append(

@@ -257,7 +257,7 @@ class RandomForest(LogOddsClassifier):
         self.nodes_: TreeNodes | None = None
         if not len(self.fitted_labels_):
             return X, labels, np.zeros((len(X), 0), dtype=np.bool_)
-        # For labels the squared error of regression is the Gini impurity, and it takes priors, too.
+        # For labels the squared error of regression is the Gini impurity, and it accepts priors.
         targets = labels.positive[:, self.fitted_labels_].toarray()
         if labels.unknown is not None:
             is_unknown = labels.unknown[:, self.fitted_labels_].toarray() > 0

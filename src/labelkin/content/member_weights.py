@@ -22,7 +22,7 @@ from labelkin.solvers.shrunken_logistic import GroupedCells, Prior, fit_logistic
 
 _Floats = NDArray[np.float64]
 
-#: Of the shared weights, so that evidence that is everywhere the same has one, too.
+#: Of the shared weights, so that constant evidence also has one.
 _RIDGE = 1e-3
 #: Where all members are below, cells without the label are counted, not visited.
 _FAR = -8.0
@@ -115,7 +115,7 @@ class TrainingEvidence:
         strength
             How strongly the weights of a label are drawn to it.
         fold
-            The fold of every document; −1 everywhere: there are none.
+            The fold of every document; −1 without folds.
         """
         n_folds = int(fold.max(initial=-1)) + 1
         shape = self.labels.shape[1], len(chosen.shared)
@@ -128,14 +128,14 @@ class TrainingEvidence:
             thetas[-1][columns] = whole
             of_cell = np.where(document < 0, -1, fold[document])
             for k in range(n_folds):
-                # A part has a part of the documents, and of the prior that is meant for all.
+                # A part has a share of the documents, and of the prior for all of them.
                 share = float(np.mean(fold != k))
                 times = np.where(of_cell == k, 0.0, np.where(document < 0, share, 1.0))
                 part = replace(cells, weight=times * cells.weight)
                 prior = Prior(chosen.shared, share * precision)
                 thetas[k][columns] = fit_logistic(part, prior, whole, _COARSE)
         for k, theta in enumerate(thetas):
-            theta[:, :-1] = np.maximum(theta[:, :-1], 0.0)  # nobody is believed the wrong way round
+            theta[:, :-1] = np.maximum(theta[:, :-1], 0.0)  # no member has a negative weight
             rows = np.flatnonzero(fold != k)
             weight = None if self.weight is None else self.weight[rows]
             theta[self.labels.rows(rows).constant(weight)] = 0.0
@@ -263,7 +263,7 @@ def _positive_weights(cells: GroupedCells, begin: _Floats | None) -> tuple[list[
         (theta,) = fit_logistic(some, prior, None if begin is None else begin[None])
         if theta[:-1].min() > 0:
             return kept, theta
-        if len(kept) == 1:  # nothing helps: what is left out of a fold, or of itself, errs a little
+        if len(kept) == 1:  # nothing helps: a weight is 0 in each fold
             return kept, np.array([0.0, theta[-1]])
         kept.pop(int(theta[:-1].argmin()))
         begin = None

@@ -459,7 +459,7 @@ class TermCounts:
 
     @cached_property
     def by_term(self) -> sparse.csr_array:
-        """Both kinds of counts by terms: a document is scored from the rows of its own words.
+        """Both kinds of counts by terms: a document is scored from the rows of its words.
 
         Complex numbers, where there is something unknown: ``inside`` is real, ``unknown``
         imaginary, so that each is there, if only as 0, where the other is.

@@ -260,9 +260,9 @@ class PlattSVM(LogOddsClassifier):
         """Warn where the solver has stopped early; ``length`` is the mean squared one of rows."""
         if settled.all():
             return
-        way_out = "Raise tol, or lower C."
+        hint = "Raise tol, or lower C."
         if length > _LONG:
-            way_out = (
+            hint = (
                 f"Rows are {np.sqrt(length):.1f} long on average, for which C={self.C:g} is large: "
                 f"lower it to about {self.C / length:.2g}, or make rows as long as 1 "
                 "(sklearn.preprocessing.Normalizer, after a StandardScaler where features have "
@@ -270,7 +270,7 @@ class PlattSVM(LogOddsClassifier):
             )
         warnings.warn(
             f"The SVMs of {(~settled).sum()} of {len(settled)} labels did not reach "
-            f"tol={self.tol!r}. {way_out}",
+            f"tol={self.tol!r}. {hint}",
             ConvergenceWarning,
             stacklevel=4,
         )

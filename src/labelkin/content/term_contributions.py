@@ -261,7 +261,7 @@ def estimator_of_label(estimator: Any, place: int) -> Any:
 
 
 def split_front(estimator: Any) -> tuple[Any, Any]:
-    """Return the steps before the last, ``None`` if there are none, and the last."""
+    """Return the steps before the last, ``None`` without any, and the last step."""
     if not isinstance(estimator, Pipeline):
         return None, estimator
     return (estimator[:-1] if len(estimator) > 1 else None), estimator[-1]
@@ -292,7 +292,7 @@ def _linear_form(estimator: Any) -> tuple[NDArray[np.float64], float] | None:
 def _agree(
     given: NDArray[np.float64], linear: NDArray[np.float64], size: NDArray[np.float64], clip: float
 ) -> bool:
-    """Tell whether log-odds are the linear ones, or stand at the clip that those are beyond."""
+    """Return whether log-odds are the linear ones, or clipped where those are beyond the clip."""
     end = -logit(clip)
     is_clipped = (np.abs(given) > end - _ROUNDING) & (given * linear > end * (end - _ROUNDING))
     return bool(np.all(is_clipped | (np.abs(given - linear) <= _ROUNDING * size)))

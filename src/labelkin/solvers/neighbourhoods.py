@@ -8,10 +8,10 @@ objective is that of :mod:`labelkin.solvers.logistic`, with the prior of a regre
 of inputs.
 
 To one label most documents are alike: the same neighbours, and the same number of other labels.
-With numba they are merged into one row, with the number of its documents and of those that have the
-label; documents without any neighbour are not visited, but counted by what is left of the sizes of
-all sets. A label then costs the documents of its neighbours, and Newton's method a few hundred
-rows. Without numba every label costs all label sets.
+They are merged into one row, with the number of its documents and of those that have the label.
+With numba, documents without any neighbour are not visited, but counted by what is left of the
+sizes of all sets: a label then costs the documents of its neighbours, and Newton's method a few
+hundred rows. Without numba every label visits all label sets.
 
 An unknown cell leaves its document out for that label, and counts as absent for the others.
 """
@@ -256,8 +256,18 @@ def _fit_without_numba(
         A[:, -1] = 1.0
         times = sets.times.astype(np.float64)
         times[sets.unknown_sets[sets.unknown_ends[j] : sets.unknown_ends[j + 1]]] = 0.0
+        # Equal rows are one: bits of neighbours, and the number of other labels above them.
+        key = A[:, :-1] @ np.append(2.0 ** np.arange(len(neighbours)), 2.0**32)
+        _, first, merged = np.unique(key, return_index=True, return_inverse=True)
         start = np.zeros(A.shape[1])
         start[-1] = problem.start[i]
-        w = newton(A, times, times * has, problem.penalty[i], start, tol)
+        w = newton(
+            A[first],
+            np.bincount(merged, times),
+            np.bincount(merged, times * has),
+            problem.penalty[i],
+            start,
+            tol,
+        )
         weights[stored], rest[i], bias[i] = w[:-2] - w[-2], w[-2], w[-1]
     return weights, rest, bias
