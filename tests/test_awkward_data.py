@@ -15,8 +15,8 @@ from labelkin import (
     PerLabel,
     PlattSVM,
     SVMLabels,
-    cross_val_log_odds,
 )
+from labelkin.content import cross_val_log_odds
 
 CONTENT = [
     NaiveBayes(),

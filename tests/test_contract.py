@@ -24,7 +24,7 @@ from labelkin import (
     PlattSVM,
     SVMLabels,
 )
-from labelkin.scikit_learn import seeded
+from labelkin.scikit_learn import with_random_state
 
 rng = np.random.default_rng(0)
 Y = (rng.random((90, 4)) < [0.5, 0.3, 0.4, 0.2]).astype(int)
@@ -61,11 +61,11 @@ def test_a_given_classifier_without_a_seed_is_the_default_one():
 
 def test_a_seed_of_its_own_is_kept_and_no_parameter_is_changed():
     content = make_pipeline(MaxAbsScaler(), PlattSVM(random_state=7))
-    assert seeded(content, 0).get_params()["plattsvm__random_state"] == 7
+    assert with_random_state(content, 0).get_params()["plattsvm__random_state"] == 7
     unset = PlattSVM()
-    assert seeded(unset, 5).random_state == 5
+    assert with_random_state(unset, 5).random_state == 5
     assert unset.random_state is None
-    drawn = seeded(unset, np.random.RandomState(1)).random_state
+    drawn = with_random_state(unset, np.random.RandomState(1)).random_state
     assert drawn == np.random.RandomState(1).randint(2**31 - 1)
 
 

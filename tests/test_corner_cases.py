@@ -25,8 +25,8 @@ from labelkin import (
     NearestNeighbours,
     PerLabel,
     PlattSVM,
-    cross_val_log_odds,
 )
+from labelkin.content import cross_val_log_odds
 from labelkin.estimator import LogOddsClassifier
 
 rng = np.random.default_rng(0)

@@ -17,14 +17,13 @@ from sklearn.model_selection import (
 from labelkin import (
     LabelAudit,
     LabelDependenceClassifier,
-    MultilabelContent,
     NaiveBayes,
     PerLabel,
     PlattSVM,
     RescoredClassifier,
-    cross_val_log_odds,
 )
-from labelkin.odds import probability_of
+from labelkin.content import MultilabelContent, cross_val_log_odds
+from labelkin.odds import to_probability
 
 rng = np.random.default_rng(0)
 X = rng.poisson(1.0, (60, 6)) / 4.0
@@ -69,7 +68,7 @@ def test_out_of_fold_evidence_equals_cross_val_predict():
         LogisticRegression(), X, Y[:, 0], cv=GroupKFold(3), groups=GROUPS, method="predict_proba"
     )
     ours = cross_val_log_odds(PerLabel(LogisticRegression()), X, Y, cv=GroupKFold(3), groups=GROUPS)
-    np.testing.assert_allclose(probability_of(ours)[:, 0], given[:, 1])
+    np.testing.assert_allclose(to_probability(ours)[:, 0], given[:, 1])
 
 
 def test_splits_may_be_a_generator_and_training_parts_smaller():

@@ -11,14 +11,13 @@ from sklearn.svm import LinearSVC
 
 from labelkin import (
     LabelDependenceClassifier,
-    MultilabelContent,
     NaiveBayes,
     NearestNeighbours,
     PerLabel,
     PlattSVM,
-    cross_val_log_odds,
 )
-from labelkin.scikit_learn import seeded
+from labelkin.content import MultilabelContent, cross_val_log_odds
+from labelkin.scikit_learn import with_random_state
 
 X = np.array([[1.0, 0], [0, 1], [1, 1], [2, 0]])
 Y = np.array([[1, 0], [0, 1], [1, 1], [1, 0]])
@@ -59,7 +58,7 @@ class TestEveryClassifier:
         plain = hidden.astype(float).filled(np.nan)
         documents = np.vstack([X, X])
         ours, theirs = (
-            seeded(model, 0).fit(documents, y).predict_proba(X) for y in (hidden, plain)
+            with_random_state(model, 0).fit(documents, y).predict_proba(X) for y in (hidden, plain)
         )
         np.testing.assert_array_equal(ours, theirs)
 

@@ -21,17 +21,17 @@ from labelkin import (
     LabelDependenceClassifier,
     LabelRescorer,
     LogisticLabels,
-    MultilabelContent,
     NaiveBayes,
     NearestNeighbours,
     PaperClassifier,
     PerLabel,
-    PerLabelEvidence,
     PlattSVM,
     RescoredClassifier,
     SVMLabels,
 )
+from labelkin.content import MultilabelContent
 from labelkin.evaluation import metrics
+from labelkin.method.label_evidence import PerLabelEvidence
 
 CLASSIFIERS = [
     LabelDependenceClassifier(),

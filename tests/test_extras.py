@@ -65,7 +65,7 @@ for content in (labelkin.PlattSVM(random_state=0), labelkin.NearestNeighbours(2)
 #: What needs the extra.
 NEEDS_IT = {
     "text": "labelkin.text.WordCounts().fit(['ships'])",
-    "plot": "labelkin.label_graph(model).plot()",
+    "plot": "labelkin.explain.label_graph(model).plot()",
     "frames": "model.predict_labels(X, output='pandas')",
     "skos": """
 import pathlib

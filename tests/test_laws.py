@@ -17,8 +17,8 @@ from labelkin import (
     PerLabel,
     PlattSVM,
     SVMLabels,
-    cross_val_log_odds,
 )
+from labelkin.content import cross_val_log_odds
 from labelkin.evaluation.splits import stratified_folds
 
 CONTENT = [

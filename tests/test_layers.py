@@ -1,9 +1,20 @@
 """Imports point one way, as docs/decisions/0001-layers.md draws it."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from docs.make.structure import (
+    ambiguous_names,
+    imported,
+    imported_once,
+    imports_below,
+    layers,
+    modules,
+    private_imports,
+)
 
 import labelkin
 
@@ -13,67 +24,41 @@ LAYERS = [
     {"research", "service"},
     {"curation"},
     {"prediction"},
-    {"storage"},
     {"models"},
-    {"explain", "pages"},
+    {"explain"},
     {"learned"},
-    {"method"},
-    {"content", "thresholds"},
-    {"estimator"},
-    {"vocabulary"},
-    {"text", "corpora", "solvers"},
-    {"evaluation"},
-    {"label_matrix"},
-    {"scaling"},
-    {
-        "odds",
-        "files",
-        "helper_process",
-        "lazy",
-        "memory",
-        "records",
-        "registry",
-        "scikit_learn",
-    },
+    {"method", "storage"},
+    {"content", "pages"},
+    {"estimator", "thresholds", "vocabulary"},
+    {"corpora", "evaluation", "solvers", "text"},
+    {"label_matrix", "registry", "scaling", "scikit_learn"},
+    {"files", "helper_process", "lazy", "odds", "records", "validation"},
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
+TREES = modules()
 
 
-def place_of(module):
-    """Return the name in the picture that a module, dotted below labelkin, belongs to."""
-    return module.partition(".")[0]
+def wrong_imports(imports):
+    """Return every import that does not point to a row below."""
+    return sorted(
+        f"{here} imports {there}"
+        for here, others in imports.items()
+        for there in others
+        if ROW.get(there, -1) <= ROW[here]
+    )
 
 
-def imported_modules(source):
-    """Yield the dotted names a module imports, wherever in it."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, "imports are absolute"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+def test_every_package_and_module_has_a_row():
+    assert set(imports_below(TREES)) == set(ROW)
 
 
-def wrong_imports(here, source):
-    """Yield every import from our own package that points up or sideways."""
-    for name in imported_modules(source):
-        package, _, rest = name.partition(".")
-        there = place_of(rest)
-        if package != "labelkin" or there == here:
-            continue
-        if ROW.get(there, -1) <= ROW[here]:
-            yield f"{here} imports {there or package}"
+def test_every_import_points_down():
+    assert wrong_imports(imports_below(TREES)) == []
 
 
-def modules():
-    return sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
-
-
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_import_points_down(path):
-    here = place_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
-    assert here in ROW, f"{here} has no place in the layers: give it one"
-    assert list(wrong_imports(here, path.read_text())) == []
+def test_there_are_at_most_13_layers():
+    assert len(LAYERS) <= 13
+    assert len(layers(imports_below(TREES))) <= 13
 
 
 @pytest.mark.parametrize(
@@ -84,39 +69,46 @@ def test_every_import_points_down(path):
         ("models", "def f():\n    from labelkin import research"),
         ("learned", "from labelkin.models.rescorer import LabelRescorer"),
         ("method", "from labelkin.learned.fitting import LearnedWeight"),
-        ("odds", "import labelkin"),
     ],
 )
-def test_the_guard_finds_planted_violations(here, source):
-    assert list(wrong_imports(here, source))
+def test_imports_that_point_up_are_found(here, source):
+    assert wrong_imports(imports_below({f"labelkin.{here}.new": ast.parse(source)}))
 
 
-def test_the_method_needs_nothing_but_the_scientific_core():
-    core = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "numba", "labelkin"}
-    core.add("matplotlib")  # in methods called plot, as in scikit-learn
+def test_names_and_modules_are_easy_to_find():
+    assert private_imports(TREES) == []
+    assert len(ambiguous_names(TREES)) <= 10
+    assert len(imported_once(TREES)) <= 25
+
+
+def test_the_method_needs_only_the_scientific_core():
+    core = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "labelkin"}
     for path in (ROOT / "method").rglob("*.py"):
-        tops = {name.split(".")[0] for name in imported_modules(path.read_text())}
-        outside = {top for top in tops if top not in core and not _is_standard(top)}
-        assert not outside, f"{path.name} imports {outside}"
+        found = {module.split(".")[0] for module, _ in imported(ast.parse(path.read_text()))}
+        assert found <= core | sys.stdlib_module_names, path.name
 
 
-def _is_standard(name):
-    import sys
-
-    return name in sys.stdlib_module_names
-
-
-def test_importing_the_library_loads_no_extra():
-    import subprocess
-    import sys
-
-    extras = "{'numba', 'matplotlib', 'rich', 'polars', 'Stemmer', 'dask', 'fastapi', 'rdflib'}"
-    core = "import sys, sklearn.svm, sklearn.pipeline, sklearn.multiclass, scipy.sparse, joblib; "
+def loaded_by(statement):
+    """Return the modules that a statement loads in a new process."""
     program = (
-        f"{core}before = set(sys.modules); import labelkin; "
-        f"print(({extras} & set(sys.modules)) - before)"
+        "import sys, sklearn.svm, sklearn.pipeline, sklearn.multiclass, scipy.sparse, joblib; "
+        f"before = set(sys.modules); {statement}; print(*(set(sys.modules) - before))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "set()"
+    return set(done.stdout.split())
+
+
+def test_importing_the_library_loads_no_module_of_it():
+    loaded = {name for name in loaded_by("import labelkin") if name.startswith("labelkin.")}
+    assert loaded == {"labelkin.lazy"}
+
+
+def test_importing_the_classifier_loads_only_what_it_needs():
+    loaded = loaded_by("from labelkin import LabelDependenceClassifier")
+    unwanted = "cli corpora curation prediction research service storage vocabulary"
+    prefixes = tuple(f"labelkin.{name}" for name in unwanted.split())
+    assert not {name for name in loaded if name.startswith(prefixes)}
+    extras = {"numba", "matplotlib", "rich", "polars", "Stemmer", "dask", "fastapi", "rdflib"}
+    assert not extras & loaded

@@ -3,19 +3,19 @@ import pytest
 from scipy import sparse
 from scipy.special import logit
 
-from labelkin.odds import count_log_odds, log_odds_of, probability_of
+from labelkin.odds import count_log_odds, to_log_odds, to_probability
 
 
 def test_the_two_doors_are_inverse():
     p = np.array([[1e-5, 0.3], [0.5, 0.999]])
-    np.testing.assert_allclose(probability_of(log_odds_of(p)), p, rtol=1e-12)
+    np.testing.assert_allclose(to_probability(to_log_odds(p)), p, rtol=1e-12)
 
 
 def test_only_what_is_too_close_to_0_or_1_is_clipped():
     np.testing.assert_allclose(
-        log_odds_of([0, 1e-9, 1e-3, 1], clip=1e-6), logit([1e-6, 1e-6, 1e-3, 1 - 1e-6])
+        to_log_odds([0, 1e-9, 1e-3, 1], clip=1e-6), logit([1e-6, 1e-6, 1e-3, 1 - 1e-6])
     )
-    np.testing.assert_array_equal(log_odds_of([0, 1]), [-np.inf, np.inf])
+    np.testing.assert_array_equal(to_log_odds([0, 1]), [-np.inf, np.inf])
 
 
 @pytest.mark.parametrize(
@@ -28,21 +28,21 @@ def test_only_what_is_too_close_to_0_or_1_is_clipped():
 )
 def test_values_outside_the_scale_are_named(p, message):
     with pytest.raises(ValueError, match=message):
-        log_odds_of(p)
+        to_log_odds(p)
 
 
 def test_a_clip_of_half_and_sparse_probabilities_are_refused():
     with pytest.raises(ValueError, match=r"clip must be at least 0 and below 0\.5, got 0\.5"):
-        log_odds_of([0.5], clip=0.5)
+        to_log_odds([0.5], clip=0.5)
     with pytest.raises(TypeError, match=r"dense array, got a sparse one; use \.toarray\(\)"):
-        log_odds_of(sparse.csr_array(np.eye(2)))
+        to_log_odds(sparse.csr_array(np.eye(2)))
 
 
 def test_probabilities_leave_strictly_inside_unless_the_label_is_known():
-    p = probability_of([-1e4, -800.0, 0.0, 40.0, 1e4])
+    p = to_probability([-1e4, -800.0, 0.0, 40.0, 1e4])
     assert (p > 0).all()
     assert (p < 1).all()
-    assert probability_of([np.inf, -np.inf]).tolist() == [1.0, 0.0]
+    assert to_probability([np.inf, -np.inf]).tolist() == [1.0, 0.0]
 
 
 def test_counts_without_a_second_side_have_finite_log_odds():

@@ -7,22 +7,13 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import labelkin
-from labelkin import (
-    LabelDependenceClassifier,
-    LabelLimits,
-    LabelRescorer,
-    LogisticLabels,
-    NaiveBayes,
-    PCut,
-    Rules,
-    SCut,
-    SCutFBR,
-)
+from labelkin import LabelDependenceClassifier, LabelRescorer, LogisticLabels, NaiveBayes, Rules
 from labelkin.corpora import Documents
 from labelkin.label_matrix import read_labels
 from labelkin.learned.calibration import fit_calibration
 from labelkin.prediction import answer_batches, fitted_model
 from labelkin.text import WordCounts
+from labelkin.thresholds import LabelLimits, PCut, SCut, SCutFBR
 from labelkin.vocabulary import BoundRules
 
 rng = np.random.default_rng(1)

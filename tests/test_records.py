@@ -10,7 +10,7 @@ from labelkin import LabelAudit, LabelDependenceClassifier, NaiveBayes
 from labelkin.corpora import newsroom
 from labelkin.curation.audit.issue_table import reasons
 from labelkin.explain import explain_terms, label_graph
-from labelkin.odds import probability_of
+from labelkin.odds import to_probability
 from labelkin.records import short
 
 rng = np.random.default_rng(0)
@@ -67,7 +67,7 @@ def test_the_parts_of_an_explanation_come_strongest_first():
 def test_calibrated_probability_and_log_odds_agree_everywhere():
     probability, log_odds = MODEL.predict_proba(X[:3]), MODEL.log_odds(X[:3])
     np.testing.assert_array_equal(MODEL.decision_function(X[:3]), log_odds)
-    assert not np.allclose(probability_of(log_odds), probability)
+    assert not np.allclose(to_probability(log_odds), probability)
     column = {name: j for j, name in enumerate(MODEL.label_names_.tolist())}
     for found in (MODEL.suggest(X[:3], top=25), MODEL.explain(X[:3], top=25)):
         for i, row in enumerate(found):
@@ -76,7 +76,7 @@ def test_calibrated_probability_and_log_odds_agree_everywhere():
                 assert one.probability == pytest.approx(probability[i, j], abs=1e-12)
                 assert one.log_odds == pytest.approx(log_odds[i, j], abs=1e-9)
     [[why, *_]] = MODEL.explain(X[:1])
-    before = f"(calibrated, {probability_of(why.log_odds):.3f} before, {why.log_odds:+.2f})"
+    before = f"(calibrated, {to_probability(why.log_odds):.3f} before, {why.log_odds:+.2f})"
     assert str(why).splitlines()[0] == f"{why.label}: {why.probability:.3f} {before}"
     plain = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, SETS)
     assert "calibrated" not in str(plain.explain(X[:1])[0][0])

@@ -11,7 +11,7 @@ from benchmarks.corpus import DATA, load_corpus
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, PlattSVM
 from labelkin.evaluation import metrics
-from labelkin.odds import probability_of
+from labelkin.odds import to_probability
 from labelkin.solvers import linear_svm
 from labelkin.solvers.sigmoid import fit_sigmoid
 
@@ -45,7 +45,7 @@ def test_the_corpus_is_the_one_of_the_literature(reuters):
 def test_naive_bayes_ranks_better_by_log_odds_than_by_probabilities(reuters):
     model = NaiveBayes().fit(reuters.train.counts, reuters.train.labels)
     by_odds = metrics.one_error(reuters.test.labels, model.log_odds(reuters.test.counts))
-    tied = metrics.log_odds_of(model.predict_proba(reuters.test.counts))
+    tied = metrics.to_log_odds(model.predict_proba(reuters.test.counts))
     assert by_odds == pytest.approx(0.098, abs=0.01)
     assert metrics.one_error(reuters.test.labels, tied) == pytest.approx(0.120, abs=0.01)
 
@@ -59,7 +59,7 @@ def test_svms_with_and_without_numba_return_the_same_probabilities(reuters, rows
         with patch.object(linear_svm, "load_kernels", return_value=used):
             svms = linear_svm.solve_svms(X, labels, folds)
         sigmoid = fit_sigmoid(svms.out_of_fold, labels)
-        answers.append(probability_of(sigmoid.log_odds(svms.decision_values(reuters.test.tfidf))))
+        answers.append(to_probability(sigmoid.log_odds(svms.decision_values(reuters.test.tfidf))))
     assert np.abs(answers[0] - answers[1]).mean() < 2e-4
     assert answers[1].tobytes() == answers[2].tobytes()
 

@@ -27,8 +27,8 @@ from labelkin.scikit_learn import (
     read_sample_weight,
     route_fit,
     rows_of,
-    seeded,
     takes_sample_weight,
+    with_random_state,
 )
 from labelkin.storage.trusted import PLACES
 
@@ -162,7 +162,7 @@ def test_who_takes_weights(estimator, takes):
 
 def test_a_seed_is_set_where_there_is_none_inside_and_outside():
     given = OneVsRestClassifier(make_pipeline(MaxAbsScaler(), SGDClassifier()))
-    made = seeded(given, 4)
+    made = with_random_state(given, 4)
     assert made.get_params()["estimator__sgdclassifier__random_state"] == 4
     assert given.get_params()["estimator__sgdclassifier__random_state"] is None
 

@@ -31,8 +31,8 @@ def test_parameters_after_the_first_are_keyword_only(estimator):
     [
         labelkin.LabelDependenceClassifier.explain,
         labelkin.LabelRescorer.explain,
-        labelkin.Posterior.explain,
-        labelkin.explain_terms,
+        labelkin.explain.Posterior.explain,
+        labelkin.explain.explain_terms,
         labelkin.vocabulary.rules.rules_of,
     ],
 )

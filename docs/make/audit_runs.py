@@ -37,7 +37,7 @@ from labelkin.curation.audit import LabelAudit
 from labelkin.evaluation.metrics import evaluate
 from labelkin.files import write_atomic
 from labelkin.label_matrix import LabelMatrix
-from labelkin.odds import probability_of
+from labelkin.odds import to_probability
 from labelkin.research.experiments.plan import ContentChoice, CorpusChoice
 from labelkin.research.experiments.prepared_corpus import (
     WEIGHTS,
@@ -228,7 +228,7 @@ def _run(
         "audit": audit.error_probability_,
     }
     if peer is not None:
-        suspicion["cleanlab"] = peer(labels, probability_of(log_odds))
+        suspicion["cleanlab"] = peer(labels, to_probability(log_odds))
     trained = {"damaged": content}
     for name, target in (("cleaned", audit.cleaned()), ("right", corpus.Y_train)):
         trained[name] = PlattSVM(random_state=seed).fit(X, target)

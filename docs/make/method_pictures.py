@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from labelkin import LogisticLabels
 from labelkin.method.combination import combine, probable_labels
-from labelkin.odds import log_odds_of, probability_of
+from labelkin.odds import to_log_odds, to_probability
 
 FOLDER = Path(__file__).parent.parent / "explanation"
 SETS = [["grain", "wheat"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
@@ -28,7 +28,7 @@ GREY = "#808890"
 def draw_sum() -> Figure:
     """Draw equation 2 for three labels: two bars that add up to a mark, in log-odds."""
     labels = LogisticLabels().fit(SETS)
-    content, prior = log_odds_of(CONTENT), log_odds_of(labels.prior_)
+    content, prior = to_log_odds(CONTENT), to_log_odds(labels.prior_)
     label = labels.log_odds(probable_labels(content))
     beyond, posterior = (label - prior)[0], combine(content, label, prior)[0]
     figure = Figure(figsize=(7, 2.6), layout="constrained")
@@ -42,7 +42,7 @@ def draw_sum() -> Figure:
     for row, value in zip(rows, posterior, strict=True):
         side = 1 if value > 0 else -1
         axes.annotate(
-            f"{probability_of(value):.0%}", (value, row), (10 * side, 0), color=GREY, va="center",
+            f"{to_probability(value):.0%}", (value, row), (10 * side, 0), color=GREY, va="center",
             ha="left" if side > 0 else "right", textcoords="offset points",
         )  # fmt: skip
     axes.axvline(0, color=GREY, linewidth=0.8)

@@ -30,7 +30,7 @@ from labelkin.cli import main as labelkin
 from labelkin.corpora import Corpus, newsroom
 from labelkin.corpora.corpus import labels_of
 from labelkin.files import write_atomic
-from labelkin.odds import probability_of
+from labelkin.odds import to_probability
 from labelkin.text import WordCounts
 
 FENCE = re.compile(r"^```(python|sh|output)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -174,7 +174,7 @@ def _write_folder(path: Path, texts: list[dict[str, Any]]) -> None:
 
 def _scored(news: Corpus) -> Any:
     X = WordCounts().fit_transform(news.documents)
-    return probability_of(NaiveBayes().fit_out_of_fold(X, news.Y))
+    return to_probability(NaiveBayes().fit_out_of_fold(X, news.Y))
 
 
 def _write_scores(path: Path, news: Corpus, rows: slice) -> None:

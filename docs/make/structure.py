@@ -47,12 +47,12 @@ def importers(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
 
 
 def imported_once(trees: dict[str, ast.Module]) -> list[str]:
-    """Return the modules that exactly one other module imports, and no package re-exports."""
+    """Return the modules that exactly one module imports, except what a package re-exports."""
     packages = {name.rpartition(".")[0] for name in trees}
     return [
         name
         for name, others in importers(trees).items()
-        if len(others) == 1 and not others & packages
+        if len(others) == 1 and not {name, *others} & packages
     ]
 
 

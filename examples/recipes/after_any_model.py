@@ -5,7 +5,7 @@ from scipy import sparse
 from labelkin import LabelRescorer
 from labelkin.label_matrix import Cells, read_labels
 from labelkin.learned.calibration import fit_calibration, fit_cell_calibration
-from labelkin.odds import log_odds_of
+from labelkin.odds import to_log_odds
 from labelkin.thresholds import rule_for
 
 
@@ -13,11 +13,11 @@ def calibrated(unseen, Y, scores, clip=1e-6):
     """Return both score matrices as probabilities, by the out-of-fold one."""
     labels, found = read_labels(Y), (unseen, scores)
     if not sparse.issparse(unseen):
-        before, after = (log_odds_of(part, clip=clip) for part in found)
+        before, after = (to_log_odds(part, clip=clip) for part in found)
         calibration = fit_calibration(before, labels)
         return calibration.probabilities(before), calibration.probabilities(after)
     cells = [Cells.of(part) for part in found]
-    before, after = (log_odds_of(part.data, clip=clip) for part in found)
+    before, after = (to_log_odds(part.data, clip=clip) for part in found)
     calibration = fit_cell_calibration(cells[0], before, labels)
     return tuple(
         some.matrix(calibration.probabilities(values, some.label))

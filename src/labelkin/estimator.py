@@ -28,15 +28,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from labelkin.evaluation.splits import CrossValidation, stratified_folds
 from labelkin.label_matrix import Cells, LabelMatrix, in_container, labels_for, read_labels
 from labelkin.label_matrix.reading import is_label_sets
-from labelkin.odds import ALMOST_ZERO, probability_of
-from labelkin.scikit_learn import (
-    LinkedEstimator,
-    params_of_rows,
-    read_numbers,
-    router,
-    rows_of,
-    sound_sparse,
-)
+from labelkin.odds import ALMOST_ZERO, to_probability
+from labelkin.scikit_learn import LinkedEstimator, params_of_rows, read_numbers, router, rows_of
+from labelkin.validation import validate_sparse
 
 
 class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
@@ -302,14 +296,14 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
 
     def _probabilities(self, log_odds: Any) -> Any:
         if sparse.issparse(log_odds):
-            return Cells.of(log_odds).matrix(probability_of(log_odds.data))
+            return Cells.of(log_odds).matrix(to_probability(log_odds.data))
         if self.target_kind_ == "multilabel":
-            return probability_of(log_odds)
+            return to_probability(log_odds)
         if self.target_kind_ == "multiclass":
             return _class_shares(log_odds)
         if len(self.classes_) == 1:
             return np.ones_like(log_odds)
-        return np.hstack([probability_of(-log_odds), probability_of(log_odds)])
+        return np.hstack([to_probability(-log_odds), to_probability(log_odds)])
 
     def _decision_values(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
         return log_odds.ravel() if self.target_kind_ == "binary" else log_odds
@@ -459,7 +453,7 @@ def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
         return X
     numbers = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
-    return validate_data(estimator, sound_sparse(X), reset=reset, **numbers)
+    return validate_data(estimator, validate_sparse(X), reset=reset, **numbers)
 
 
 def _texts_error(estimator: Any) -> ValueError:

@@ -15,7 +15,7 @@ ALMOST_ONE = float(np.nextafter(1.0, 0.0))
 ALMOST_ZERO = float(np.finfo(np.float64).tiny)
 
 
-def log_odds_of(probability: ArrayLike, *, clip: float = 0.0) -> NDArray[np.float64]:
+def to_log_odds(probability: ArrayLike, *, clip: float = 0.0) -> NDArray[np.float64]:
     """Turn probabilities from outside into log-odds: the one entrance, and the one place to clip.
 
     Whoever has log-odds should hand over those: probabilities tie at the top, where float64 ends.
@@ -35,9 +35,9 @@ def log_odds_of(probability: ArrayLike, *, clip: float = 0.0) -> NDArray[np.floa
 
     Examples
     --------
-    >>> log_odds_of([0.5, 0.9]).round(3).tolist()
+    >>> to_log_odds([0.5, 0.9]).round(3).tolist()
     [0.0, 2.197]
-    >>> log_odds_of([0.0, 1.0], clip=0.01).round(3).tolist()
+    >>> to_log_odds([0.0, 1.0], clip=0.01).round(3).tolist()
     [-4.595, 4.595]
     """
     if not 0 <= clip < 0.5:
@@ -57,7 +57,7 @@ def log_odds_of(probability: ArrayLike, *, clip: float = 0.0) -> NDArray[np.floa
     return np.asarray(logit(inside), dtype=np.float64)
 
 
-def probability_of(log_odds: ArrayLike) -> NDArray[np.float64]:
+def to_probability(log_odds: ArrayLike) -> NDArray[np.float64]:
     """Turn log-odds into probabilities, strictly inside (0, 1); ±inf, a known label, is 1 or 0.
 
     Parameters
@@ -72,9 +72,9 @@ def probability_of(log_odds: ArrayLike) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> probability_of([0.0, np.inf, -np.inf]).tolist()
+    >>> to_probability([0.0, np.inf, -np.inf]).tolist()
     [0.5, 1.0, 0.0]
-    >>> bool(probability_of(1000.0) < 1)
+    >>> bool(to_probability(1000.0) < 1)
     True
     """
     values = np.asarray(log_odds, dtype=np.float64)

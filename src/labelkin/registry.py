@@ -7,10 +7,10 @@ are used: a command that lists names does not load scikit-learn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal
+
+from labelkin.validation import did_you_mean
 
 Kind = Literal["content", "labels", "thresholds"]
 
@@ -66,18 +66,6 @@ def part_class(kind: Kind, name: str) -> Any:
     except ModuleNotFoundError as error:
         package = module.replace("_", "-")
         raise ImportError(f"{kind}={name!r} needs {package}: pip install {package}.") from error
-
-
-def did_you_mean(value: Any, choices: Sequence[Any]) -> str:
-    """Return a hint with the choice most similar to a misspelt value, or an empty text.
-
-    Examples
-    --------
-    >>> did_you_mean("whaet", ["gold", "wheat"])
-    "Did you mean 'wheat'?"
-    """
-    found = get_close_matches(str(value), [str(choice) for choice in choices], 1)
-    return f"Did you mean {found[0]!r}?" if found else ""
 
 
 def check_name(kind: Kind, name: str) -> None:

@@ -29,6 +29,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from labelkin.validation import validate_sparse
+
 #: Packages whose estimators are imported from them, and not from the top.
 _NAMED_BY_PACKAGE = {"labelkin.research.related", "labelkin.text"}
 
@@ -61,75 +63,6 @@ def documentation() -> str | None:
     return address.rstrip("/") if address else None
 
 
-def sound_sparse(X: Any, what: str = "X") -> Any:
-    """Return documents as they are; a sparse matrix with positions outside it is an error.
-
-    Neither SciPy nor scikit-learn looks, and compiled loops follow positions wherever they lead.
-    Masked values are an error also, because scikit-learn uses the number under the mask.
-    """
-    if np.ma.is_masked(X):
-        raise ValueError(
-            f"{what} must not have masked values, got {np.ma.getmaskarray(X).sum()} of {X.size}. "
-            "Fill or impute them first: X.filled(0), or X.astype(float).filled(numpy.nan) and "
-            "sklearn.impute.SimpleImputer."
-        )
-    if not sparse.issparse(X) or X.ndim != 2:
-        return X
-    if X.format in ("lil", "dok"):  # lists and mappings, whose positions are copied unseen
-        X = X.tocsr()
-    try:
-        if X.format == "dia":
-            _check_places(X.offsets + X.shape[0] - 1, sum(X.shape) - 1, X.data)
-        elif X.format == "coo":
-            _check_places(X.row, X.shape[0], X.data)
-            _check_places(X.col, X.shape[1], X.data)
-        elif X.format in ("csr", "csc", "bsr"):
-            shape = X.shape if X.format != "csc" else X.shape[::-1]
-            data = X.data
-            if X.format == "bsr":  # of every block its first value
-                shape, rests = zip(*map(divmod, shape, X.blocksize), strict=True)
-                data = data[:, 0, 0]
-                if any(rests):
-                    raise ValueError(f"blocks of {X.blocksize} do not divide the shape")
-            n_stored = max(0, int(X.indptr[-1]))  # there may be room for more
-            check_compressed(shape, data[:n_stored], X.indices[:n_stored], X.indptr)
-    except (ValueError, IndexError, ZeroDivisionError) as error:
-        raise ValueError(
-            f"{what} must be a sparse matrix whose parts fit each other, got one of shape "
-            f"{X.shape} where {error}. Build it again from its values and their positions."
-        ) from None
-    return X
-
-
-def check_compressed(
-    shape: tuple[int, ...], data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any]
-) -> None:
-    """Raise for parts that are not a sparse matrix; ``indptr`` cuts the first axis of ``shape``."""
-    if len(shape) != 2:
-        raise ValueError(f"a sparse matrix has the shape {shape}")
-    if any(part.ndim != 1 for part in (data, indices, indptr)):
-        raise ValueError("the parts of a sparse matrix must be vectors")
-    if any(part.dtype not in (np.int32, np.int64) for part in (indices, indptr)):
-        raise ValueError("the positions in a sparse matrix must be integers of 32 or 64 bits")
-    if data.dtype.kind not in "biufc":
-        raise ValueError(f"a sparse matrix holds values of dtype {data.dtype}")
-    # Compared, not subtracted: a difference may overflow.
-    if len(indptr) != shape[0] + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError("the rows of a sparse matrix do not follow each other")
-    if indptr[-1] != len(indices):
-        raise ValueError("a sparse matrix has not as many positions as values")
-    _check_places(indices, shape[1], data)
-
-
-def _check_places(places: NDArray[Any], n: int, data: NDArray[Any]) -> None:
-    if len(places) != len(data):
-        raise ValueError("a sparse matrix has not as many positions as values")
-    if places.ndim != 1 or places.dtype.kind not in "iu":
-        raise ValueError("the positions in a sparse matrix must be integers")
-    if len(places) and not 0 <= places.min() <= places.max() < n:
-        raise ValueError(f"a sparse matrix has positions outside its shape, 0 to {n - 1}")
-
-
 def read_numbers(estimator: Any, X: Any, reset: bool) -> Any:
     """Return documents as float64, dense or CSR, after every check that scikit-learn has for them.
 
@@ -138,7 +71,7 @@ def read_numbers(estimator: Any, X: Any, reset: bool) -> Any:
     """
     if (
         not reset
-        and sparse.issparse(sound_sparse(X))
+        and sparse.issparse(validate_sparse(X))
         and X.format == "csr"
         and X.dtype.kind in "iuf"
         and X.ndim == 2
@@ -152,7 +85,7 @@ def read_numbers(estimator: Any, X: Any, reset: bool) -> Any:
         if is_finite:
             return X.astype(np.float64, copy=False)
     return validate_data(
-        estimator, sound_sparse(X), accept_sparse="csr", dtype=np.float64, reset=reset
+        estimator, validate_sparse(X), accept_sparse="csr", dtype=np.float64, reset=reset
     )
 
 
@@ -237,7 +170,7 @@ def takes_sample_weight(estimator: Any) -> bool:
     return inner is not None and takes_sample_weight(inner)
 
 
-def seeded(estimator: Any, random_state: Any) -> Any:
+def with_random_state(estimator: Any, random_state: Any) -> Any:
     """Return a clone whose own and inner random states that are ``None`` are set.
 
     An integer seed is handed on as it is, so that a part that is given behaves as the default one;

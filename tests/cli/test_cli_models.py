@@ -14,11 +14,11 @@ from labelkin import (
     NaiveBayes,
     PlattSVM,
     corpora,
-    explain_terms,
     load,
     save,
 )
 from labelkin.evaluation.metrics import evaluate
+from labelkin.explain import explain_terms
 from labelkin.prediction import FittedModel
 from labelkin.storage import read_header
 

@@ -25,7 +25,7 @@ def pool(news, tmp_path_factory):
 def test_it_names_what_python_names(model, news, pool):
     printed = json.loads(call("next", model, pool, "-n", 5, "--json", "-q").done())
     texts = list(news.documents[300:360])
-    chosen = labelkin.next_documents(labelkin.load(model), texts, 5)
+    chosen = labelkin.curation.next_documents(labelkin.load(model), texts, 5)
     assert [row["id"] for row in printed] == [f"u{one.document}" for one in chosen]
     assert [row["value"] for row in printed] == pytest.approx(
         [one.value for one in chosen], abs=1e-6

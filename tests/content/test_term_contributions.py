@@ -22,12 +22,12 @@ from sklearn.svm import SVC
 
 from labelkin import (
     LabelDependenceClassifier,
-    MultilabelContent,
     NaiveBayes,
     NearestNeighbours,
     PerLabel,
     PlattSVM,
 )
+from labelkin.content import MultilabelContent
 from labelkin.content.term_contributions import contributions_of, terms_of
 from labelkin.explain.contributions import explain_terms
 from labelkin.text import TermSelection, TermWeights, WordCounts

@@ -17,11 +17,11 @@ from labelkin import (
     NaiveBayes,
     NearestNeighbours,
     PlattSVM,
-    SCutFBR,
     SVMLabels,
     corpora,
 )
 from labelkin.text import TermWeights, WordCounts
+from labelkin.thresholds import SCutFBR
 
 TOP = Path(__file__).parents[2]
 DATA = Path(os.environ.get("LABELKIN_DATA", TOP.parent / "shared" / "data"))

@@ -13,11 +13,12 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-from labelkin import LabelAudit, LabelRescorer, RescoredClassifier, cross_val_log_odds
+from labelkin import LabelAudit, LabelRescorer, RescoredClassifier
+from labelkin.content import cross_val_log_odds
 from labelkin.corpora import newsroom
 from labelkin.label_matrix import read_labels
 from labelkin.models.in_sample import perfect_labels
-from labelkin.odds import probability_of
+from labelkin.odds import to_probability
 
 sys.path.append(str(Path(__file__).parents[1] / "cli"))
 
@@ -32,8 +33,8 @@ def scored(request):
     X = TfidfVectorizer().fit_transform(news.documents)
     Y = news.Y[:, news.Y.any(axis=0)]
     model = RescoredClassifier(request.param, evidence_weight=0).fit(X, Y)
-    unseen = probability_of(cross_val_log_odds(request.param, X, Y, random_state=0))
-    return Y, unseen, probability_of(model.content_.log_odds(X))
+    unseen = to_probability(cross_val_log_odds(request.param, X, Y, random_state=0))
+    return Y, unseen, to_probability(model.content_.log_odds(X))
 
 
 def fits(Y, scores):

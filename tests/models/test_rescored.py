@@ -45,7 +45,7 @@ def test_the_estimator_is_fitted_on_all_documents(news, fitted):
 
 def test_the_scores_are_made_out_of_fold_with_the_folds_asked_for(news, fitted):
     X, Y, X_test, _ = news
-    from labelkin import MultilabelContent
+    from labelkin.content import MultilabelContent
 
     same = LabelDependenceClassifier(MultilabelContent(BASE, cv=3), random_state=0).fit(X, Y)
     np.testing.assert_array_equal(fitted.log_odds(X_test), same.log_odds(X_test))

@@ -21,7 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer
 from sklearn.svm import SVC
 
-from labelkin import LabelRescorer, MultilabelContent, NaiveBayes, PerLabel, PlattSVM
+from labelkin import LabelRescorer, NaiveBayes, PerLabel, PlattSVM
+from labelkin.content import MultilabelContent
 from labelkin.storage import load, save
 
 LEAVES = (

@@ -52,17 +52,17 @@ from labelkin import (
     LabelRescorer,
     LearnedWeight,
     LogisticLabels,
-    MultilabelContent,
     NaiveBayes,
     NearestNeighbours,
     PaperClassifier,
     PerLabel,
-    PerLabelEvidence,
     PlattSVM,
     RandomForest,
     RescoredClassifier,
     SVMLabels,
 )
+from labelkin.content import MultilabelContent
+from labelkin.method.label_evidence import PerLabelEvidence
 from labelkin.research import related
 from labelkin.storage import load, read_header, save
 from labelkin.storage.trusted import PLACES

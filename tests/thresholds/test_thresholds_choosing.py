@@ -3,7 +3,7 @@ import pytest
 from sklearn.datasets import make_multilabel_classification
 
 from labelkin import LabelDependenceClassifier, NaiveBayes
-from labelkin.odds import probability_of
+from labelkin.odds import to_probability
 from labelkin.thresholds import (
     ExpectedF1,
     FixedCut,
@@ -97,7 +97,7 @@ def test_the_table_of_a_classifier_has_cuts_in_log_odds_and_as_probabilities():
         table = model.thresholds_.table()
         assert table[0]._fields == ("label", "cut", "probability", "f1", "positives", "decided")
         cuts = [line.cut for line in table]
-        np.testing.assert_allclose([line.probability for line in table], probability_of(cuts))
+        np.testing.assert_allclose([line.probability for line in table], to_probability(cuts))
     model = LabelDependenceClassifier(NaiveBayes(), thresholds="mcut").fit(X, Y)
     assert model.thresholds_.table()[0][1:3] == (None, None)
 

@@ -34,7 +34,7 @@ from labelkin.content.term_contributions import (
 from labelkin.estimator import LogOddsClassifier, out_of_fold_log_odds, read_any_documents
 from labelkin.evaluation.splits import CrossValidation
 from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.odds import count_log_odds, log_odds_of
+from labelkin.odds import count_log_odds, to_log_odds
 from labelkin.registry import part_class
 from labelkin.scikit_learn import params_of_rows, route_fit, router, rows_of
 
@@ -215,7 +215,7 @@ def _positive_log_odds(estimator: Any, is_exact: bool, X: Any, clip: float) -> N
         if hasattr(estimator, "predict_joint_log_proba"):  # the naive Bayes family
             joint = estimator.predict_joint_log_proba(X)
             return np.asarray(joint[:, 1] - joint[:, 0], dtype=np.float64)
-        return log_odds_of(estimator.predict_proba(X)[:, 1], clip=clip)
+        return to_log_odds(estimator.predict_proba(X)[:, 1], clip=clip)
 
 
 def spread(
@@ -267,7 +267,7 @@ class MultilabelContent(PerLabel):
         estimator = estimator_of_label(self.estimator_, place)
         if estimator is None:
             return None
-        given = log_odds_of(estimator.predict_proba(X)[:, 1], clip=self.clip)
+        given = to_log_odds(estimator.predict_proba(X)[:, 1], clip=self.clip)
         return estimator_contributions(estimator, X, given, self.clip)
 
     def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
@@ -307,7 +307,7 @@ class MultilabelContent(PerLabel):
             probability = np.column_stack([label[:, 1] for label in probability])
         elif len(self.fitted_labels_) == 1:
             probability = probability[:, 1:]
-        return log_odds_of(probability, clip=self.clip)
+        return to_log_odds(probability, clip=self.clip)
 
 
 def as_content(estimator: Any) -> Any:

@@ -47,8 +47,8 @@ from labelkin.content.term_contributions import (
 )
 from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents
 from labelkin.label_matrix import LabelMatrix
-from labelkin.odds import log_odds_of
-from labelkin.scikit_learn import read_sample_weight, seeded, takes_sample_weight
+from labelkin.odds import to_log_odds
+from labelkin.scikit_learn import read_sample_weight, takes_sample_weight, with_random_state
 from labelkin.text.terms import TextView
 
 _Floats = NDArray[np.float64]
@@ -255,7 +255,7 @@ class ContentEnsemble(LogOddsClassifier):
         X = _sorted_rows(X)
         weight = read_sample_weight(labels.positive, metadata.get("sample_weight"))
         positive, known = labels.counts(weight)
-        self.prior_log_odds_ = log_odds_of((positive + 0.5) / (known + 1.0))
+        self.prior_log_odds_ = to_log_odds((positive + 0.5) / (known + 1.0))
         # A handful of numbers per label, drawn to those of all: folds need not be stratified.
         fold = np.full(labels.shape[0], -1)
         if labels.shape[0] > 1:
@@ -265,8 +265,8 @@ class ContentEnsemble(LogOddsClassifier):
         ways = {getattr(member.classifier, "leaves_one_out", False) for member in asked}
         members, views, found = [], [], []
         for name, features, classifier in asked:
-            own = None if features is None else seeded(features, self.random_state)
-            member = Member(name, own, seeded(classifier, self.random_state))
+            own = None if features is None else with_random_state(features, self.random_state)
+            member = Member(name, own, with_random_state(classifier, self.random_state))
             view = X if features is None else _sorted_rows(member.features.fit_transform(X))
             given = {} if weight is None or not takes_sample_weight(classifier) else metadata
             # A member that was fitted to all documents but one would get too large a weight beside

@@ -14,7 +14,7 @@ from labelkin.content.any_classifier import as_content, n_rows
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.content.nearest_neighbours import NearestNeighbours
 from labelkin.label_matrix import Cells
-from labelkin.odds import log_odds_of
+from labelkin.odds import to_log_odds
 from labelkin.registry import PARTS
 
 _Floats = NDArray[np.float64]
@@ -183,7 +183,7 @@ def beyond_prior(classifier: Any, log_odds: _Floats, prior: _Floats) -> _Floats:
     votes = _votes(inner)
     if votes is not None:
         share = (votes * expit(log_odds) + expit(prior)) / (votes + 1)
-        return log_odds_of(share) - prior
+        return to_log_odds(share) - prior
     return log_odds - prior
 
 

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix
-from labelkin.odds import count_log_odds, log_odds_of
+from labelkin.odds import count_log_odds, to_log_odds
 from labelkin.scikit_learn import read_sample_weight
 
 _Floats = NDArray[np.float64]
@@ -288,7 +288,7 @@ class RandomForest(LogOddsClassifier):
 
     def _smoothed(self, share: _Floats, votes: Any) -> _Floats:
         """Return shares of votes as log-odds; the prior has one vote, so that none is 0 or 1."""
-        return log_odds_of((votes * share + self._prior()) / (votes + 1))
+        return to_log_odds((votes * share + self._prior()) / (votes + 1))
 
     def _prior(self) -> _Floats:
         return np.asarray(expit(self.prior_log_odds_[self.fitted_labels_]))

@@ -20,7 +20,7 @@ from labelkin.content.term_contributions import (
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.label_matrix.cells import best_of, check_top
-from labelkin.odds import constant_labels, count_log_odds, log_odds_of
+from labelkin.odds import constant_labels, count_log_odds, to_log_odds
 from labelkin.solvers.cosine_index import index_documents, similar_documents, unit_rows
 
 
@@ -135,7 +135,7 @@ class NearestNeighbours(LogOddsClassifier):
         voted = at(votes)
         counted = (voters > 0) & ~constant_labels(positive, known)
         share = np.divide(voted, voters, out=np.zeros_like(voted), where=counted)
-        log_odds = log_odds_of(np.minimum(share, 1.0), clip=self.clip)
+        log_odds = to_log_odds(np.minimum(share, 1.0), clip=self.clip)
         values = np.where(counted, log_odds, count_log_odds(positive, known))
         return values if cells is None else best_of(cells.matrix(values), int(self.top or 1))
 

@@ -23,7 +23,6 @@ from labelkin.estimator import LogOddsClassifier, read_splits
 from labelkin.evaluation.splits import CrossValidation
 from labelkin.label_matrix import BestCells, LabelMatrix, best_cells
 from labelkin.label_matrix.cells import check_top
-from labelkin.memory import check_memory
 from labelkin.odds import constant_labels, count_log_odds
 from labelkin.scaling.blocks import Local
 from labelkin.scaling.distributed import engine_in_use
@@ -31,6 +30,7 @@ from labelkin.scaling.progress import track
 from labelkin.scikit_learn import read_sample_weight
 from labelkin.solvers.linear_svm import solve_svms
 from labelkin.solvers.sigmoid import fit_sigmoid
+from labelkin.validation import check_memory
 
 #: Rounds of re-centring after which the bias is within LibSVM's own tolerance of unpenalised.
 _RECENTRE = 2

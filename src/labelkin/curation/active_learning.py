@@ -23,7 +23,7 @@ from sklearn.preprocessing import normalize
 
 from labelkin.label_matrix import Cells
 from labelkin.models.classifier import LabelDependenceClassifier
-from labelkin.odds import probability_of
+from labelkin.odds import to_probability
 from labelkin.prediction import FittedModel, fitted_model
 from labelkin.records import short_repr
 from labelkin.scaling.blocks import Engine, row_blocks
@@ -278,8 +278,8 @@ def _probabilities(model: FittedModel, documents: Any, known: Any = None) -> Any
         )
     scores = model.scores(documents)
     if sparse.issparse(scores):
-        return Cells.of(scores).matrix(probability_of(scores.data))
-    return probability_of(scores)
+        return Cells.of(scores).matrix(to_probability(scores.data))
+    return to_probability(scores)
 
 
 def _values_of_block(block: Any, model: FittedModel) -> _Floats:

@@ -23,7 +23,7 @@ from labelkin.content.term_contributions import (
 from labelkin.label_matrix import Cells, best_labels, names_to_columns
 from labelkin.learned.terms import Part
 from labelkin.method.combination import Matrix
-from labelkin.odds import probability_of
+from labelkin.odds import to_probability
 from labelkin.records import html_table, short_repr
 
 #: Probabilities that differ by less are equal in three digits.
@@ -158,7 +158,7 @@ class Explanation:
         return html_table(self._title(), [(name, f"{part:+.2f}") for name, part in self._lines()])
 
     def _title(self) -> str:
-        before = float(probability_of(self.log_odds))
+        before = float(to_probability(self.log_odds))
         is_calibrated = abs(before - self.probability) > _ROUNDING
         note = f"calibrated, {before:.3f} before, " if is_calibrated else ""
         return f"{self.label}: {self.probability:.3f} ({note}{self.log_odds:+.2f})"
@@ -319,7 +319,7 @@ class Posterior:
 
     def _probabilities(self, log_odds: Any, columns: Any) -> Matrix:
         if self.calibrated is None:
-            return probability_of(log_odds)
+            return to_probability(log_odds)
         return self.calibrated(log_odds, columns)
 
 

@@ -11,7 +11,7 @@ A :class:`LabelMatrix` is what every part of the library learns from and is judg
 labels. Whatever a user brings is turned into it here, once.
 """
 
-from labelkin.label_matrix.cells import BestCells, Cells, best_cells, spread_out
+from labelkin.label_matrix.cells import BestCells, Cells, best_cells, to_dense
 from labelkin.label_matrix.reading import read_labels
 from labelkin.label_matrix.record import (
     Container,
@@ -49,5 +49,5 @@ __all__ = [
     "read_labels",
     "read_scores",
     "read_weight",
-    "spread_out",
+    "to_dense",
 ]

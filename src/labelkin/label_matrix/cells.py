@@ -150,12 +150,12 @@ class Cells:
         return self.document.astype(np.int64) * self.shape[1] + self.label
 
 
-def spread_out(log_odds: Any) -> NDArray[np.float64]:
+def to_dense(log_odds: Any) -> NDArray[np.float64]:
     """Return log-odds as a dense matrix: what is no candidate in a CSR array has −inf.
 
     Examples
     --------
-    >>> spread_out(sparse.csr_array(np.array([[0.0, 2.0]])))
+    >>> to_dense(sparse.csr_array(np.array([[0.0, 2.0]])))
     array([[-inf,   2.]])
     """
     if not sparse.issparse(log_odds):

@@ -18,15 +18,11 @@ from sklearn.utils.validation import column_or_1d
 from labelkin.label_matrix.record import (
     Container,
     LabelMatrix,
-    check_cells,
-    check_distinct,
-    check_no_nul,
     frame_values,
     name_array,
     names_to_columns,
-    unmasked,
 )
-from labelkin.scikit_learn import sound_sparse
+from labelkin.validation import check_cells, check_distinct, check_no_nul, unmasked, validate_sparse
 
 #: The hint for labels that are neither lists of names nor a matrix.
 _CONVERSION = (
@@ -109,7 +105,7 @@ def _read_sparse(Y: Any) -> LabelMatrix:
     if Y.ndim != 2:
         raise ValueError(f"A sparse Y must have 2 dimensions, got {Y.ndim}.")
     container: Container = "sparse_array" if isinstance(Y, sparse.sparray) else "sparse_matrix"
-    Y = sound_sparse(Y, "Y")
+    Y = validate_sparse(Y, "Y")
     if Y.format == "csr" and Y.has_canonical_format and (Y.data == 1).all():
         # Nothing to look for and nothing to sort: millions of documents are copied once.
         cells = np.ones(Y.nnz), Y.indices.copy(), Y.indptr.copy()
@@ -145,7 +141,7 @@ def _from_cells(
             (row[wrong], column[wrong]),
             "Apply a threshold to scores first; put label ids into sets, such as "
             "[{3, 7}, {2}]. If cross_val_predict made this Y "
-            "from label lists, NaN or a sparse matrix, use labelkin.cross_val_log_odds instead.",
+            "from label lists, NaN or a sparse matrix, use labelkin.content.cross_val_log_odds.",
         )
     if is_nan.any() and shape[1] < 2:
         raise ValueError(

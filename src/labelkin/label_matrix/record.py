@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from numbers import Integral
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from labelkin.odds import constant_labels
-from labelkin.registry import did_you_mean
+from labelkin.validation import abbreviate, check_distinct, check_no_nul, did_you_mean
 
 Kind = Literal["binary", "multiclass", "multilabel"]
 Container = Literal["dense", "sparse_array", "sparse_matrix"]
@@ -208,9 +206,11 @@ def names_to_columns(labels: Sequence[Any] | Set[Any], names: NDArray[Any]) -> N
     place = {name: j for j, name in enumerate(names.tolist())}
     missing = sorted({str(label) for label in labels if label not in place})
     if missing:
+        known = f"It knows {abbreviate(names.tolist())}."
+        hint = did_you_mean(missing[0], names.tolist()) or known
         raise ValueError(
-            f"Labels must be among the {len(names)} labels of the model, got {some_of(missing)}. "
-            f"{did_you_mean(missing[0], names.tolist()) or f'It knows {some_of(names.tolist())}.'}"
+            f"Labels must be among the {len(names)} labels of the model, got "
+            f"{abbreviate(missing)}. {hint}"
         )
     return np.array([place[label] for label in labels], dtype=np.int64)
 
@@ -238,7 +238,7 @@ def frame_in_order(frame: Any, names: NDArray[Any]) -> NDArray[Any]:
     names_to_columns(columns, names)
     missing = [name for name in wanted if name not in place]
     raise ValueError(
-        f"A DataFrame must have a column for every label; it lacks {some_of(missing)}."
+        f"A DataFrame must have a column for every label; it lacks {abbreviate(missing)}."
     )
 
 
@@ -263,94 +263,6 @@ def name_array(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     array = np.empty(len(names), dtype=object)
     array[:] = list(names)
     return array
-
-
-def check_no_nul(names: Sequence[Any] | NDArray[Any]) -> None:
-    """Raise for a text that ends in NUL, which NumPy's arrays of texts would cut off."""
-    for name in names:
-        if isinstance(name, str) and name.endswith("\0"):
-            raise ValueError(
-                f"Labels must not end in a NUL character, got {name!r}. NumPy cuts it off, so that "
-                "two labels may become one. Use name.rstrip(chr(0))."
-            )
-
-
-def unmasked(values: Any) -> Any:
-    """Return values as they are; of a masked array the numbers, NaN where masked.
-
-    Examples
-    --------
-    >>> unmasked(np.ma.array([1, 0], mask=[False, True]))
-    array([ 1., nan])
-    """
-    if not isinstance(values, np.ma.MaskedArray):
-        return values
-    if not np.ma.is_masked(values):
-        return values.data
-    if values.dtype.kind not in "biuf":
-        raise ValueError(
-            f"A masked array must hold numbers, got dtype {values.dtype}. Leave out the documents "
-            "whose value is masked."
-        )
-    return np.ma.filled(values.astype(np.float64), np.nan)
-
-
-def check_distinct(names: Sequence[Any], what: str) -> None:
-    """Raise for names that occur twice; ``what`` they are is said."""
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise ValueError(f"{what} must be distinct labels, got {some_of(repeated)} twice.")
-
-
-def check_cells(rule: str, values: NDArray[Any], cells: Any, way_out: str = "") -> None:
-    """Raise for wrong cells, should there be any: the first, its place, and how many they are.
-
-    Examples
-    --------
-    >>> check_cells("Y must be 0 or 1", np.array([np.nan]), ([3], [0]), "Leave it out.")
-    Traceback (most recent call last):
-    ValueError: Y must be 0 or 1, got NaN at document 3, label 0 (1 such cells). Leave it out.
-    """
-    if len(values):
-        value = "NaN" if np.isnan(values[0]) else repr(float(values[0])).removesuffix(".0")
-        where = f"document {cells[0][0]}, label {cells[1][0]} ({len(values)} such cells)"
-        raise ValueError(f"{rule}, got {value} at {where}. {way_out}".rstrip())
-
-
-def check_whole_number(name: str, value: Any, least: int = 1) -> None:
-    """Raise for a value that is not a whole number, or too small.
-
-    Examples
-    --------
-    >>> check_whole_number("n_chains", 0)
-    Traceback (most recent call last):
-    ValueError: n_chains must be a whole number of at least 1, got 0.
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
-
-
-def check_choice(name: str, value: Any, choices: Any) -> None:
-    """Raise for what is not one of the choices: a ``Literal``, or texts.
-
-    Examples
-    --------
-    >>> check_choice("scale", "logit", Literal["probability", "log_odds"])
-    Traceback (most recent call last):
-    ValueError: scale must be one of 'probability', 'log_odds', got 'logit'.
-    """
-    texts = get_args(choices) or tuple(choices)
-    if not isinstance(value, str) or value not in texts:
-        hint = f" {did_you_mean(value, texts)}".rstrip()
-        raise ValueError(
-            f"{name} must be one of {', '.join(map(repr, texts))}, got {value!r}.{hint}"
-        )
-
-
-def some_of(items: Sequence[Any], most: int = 8) -> str:
-    """Return the first few items for a message, and how many there are in all."""
-    shown = ", ".join(repr(str(item)) for item in items[:most])
-    return shown if len(items) <= most else f"{shown} … ({len(items)} in all)"
 
 
 def _csr(cells: Any, container: Container) -> Any:

@@ -12,15 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from labelkin.label_matrix.cells import Cells
-from labelkin.label_matrix.record import (
-    check_cells,
-    check_choice,
-    frame_in_order,
-    names_to_columns,
-    some_of,
-    unmasked,
-)
-from labelkin.scikit_learn import sound_sparse
+from labelkin.label_matrix.record import frame_in_order, names_to_columns
+from labelkin.validation import abbreviate, check_cells, check_choice, unmasked, validate_sparse
 
 Scale = Literal["probability", "log_odds"]
 #: What a label is known to be; "refused" is another word for "rejected".
@@ -35,7 +28,7 @@ def read_scores(
     scale: Scale = "log_odds",
     missing: ArrayLike | None = None,
     what: str = "scores",
-    way_out: str = 'Log-odds need scale="log_odds".',
+    hint: str = 'Log-odds need scale="log_odds".',
     dtype: type[np.float64] | None = np.float64,
 ) -> NDArray[Any]:
     """Return scores as a matrix of numbers with one column per label, on the scale they came on.
@@ -53,12 +46,12 @@ def read_scores(
     scale : "log_odds" or "probability", default "log_odds"
         Log-odds are any numbers, ±inf included. Probabilities lie in [0, 1] (yes and no are 1 and
         0), and may be sparse, 0 where nothing is stored.
-        :func:`labelkin.odds.log_odds_of` turns them into log-odds, and clips.
+        :func:`labelkin.odds.to_log_odds` turns them into log-odds, and clips.
     missing : float, array of shape (n_labels,), or None, default None
         What NaN stands for, the labels' prior for instance. ``None``: NaN is an error.
     what : str, default "scores"
         The name of the parameter, for messages.
-    way_out : str
+    hint : str
         What to do with values that are no probabilities, for messages.
     dtype : numpy.float64 or None, default numpy.float64
         The type of the result; ``None``: as they came, without a copy.
@@ -86,7 +79,7 @@ def read_scores(
                 f"{what} must be a dense array, got a sparse one; use .toarray(). (What is not "
                 "stored would be log-odds of 0, a probability of one half.)"
             )
-        scores = sound_sparse(scores, what).toarray()
+        scores = validate_sparse(scores, what).toarray()
     elif hasattr(scores, "columns"):
         scores = frame_in_order(scores, names)
     values = _numbers(scores, scale, what, dtype)
@@ -102,7 +95,7 @@ def read_scores(
         else:
             values = np.where(np.isnan(values), missing, values)
     if scale == "probability":
-        check_probabilities(values, what=what, way_out=way_out)
+        check_probabilities(values, what=what, hint=hint)
     return values
 
 
@@ -141,7 +134,7 @@ def read_candidates(
     >>> cells.label.tolist(), values.tolist()
     ([0, 1], [0.0, 2.0])
     """
-    matrix = sparse.csr_array(sound_sparse(scores, what))
+    matrix = sparse.csr_array(validate_sparse(scores, what))
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sort_indices()
@@ -174,7 +167,7 @@ def check_probabilities(
     values: NDArray[Any],
     *,
     what: str = "scores",
-    way_out: str = 'Log-odds need scale="log_odds".',
+    hint: str = 'Log-odds need scale="log_odds".',
     allow_infinite: bool = False,
 ) -> None:
     """Raise for values outside [0, 1], except ±inf, labels that are known, where allowed."""
@@ -184,7 +177,7 @@ def check_probabilities(
     if allow_infinite:
         wrong &= ~np.isinf(values)
     rule = f"{what} must be probabilities in [0, 1]"
-    check_cells(rule, values[wrong], np.nonzero(wrong), way_out)
+    check_cells(rule, values[wrong], np.nonzero(wrong), hint)
 
 
 def read_known(known: Any, n_documents: int | None, names: NDArray[Any]) -> NDArray[np.float64]:
@@ -237,7 +230,7 @@ def read_known(known: Any, n_documents: int | None, names: NDArray[Any]) -> NDAr
 
 
 def _read_signs(known: Any) -> NDArray[np.float64]:
-    stored = sparse.coo_array(sound_sparse(known, "known"))
+    stored = sparse.coo_array(validate_sparse(known, "known"))
     result = np.full(stored.shape, np.nan)
     result[stored.row, stored.col] = stored.data > 0
     wrong = (stored.data != 1) & (stored.data != -1)
@@ -340,7 +333,7 @@ def _check_shape(
         rows = "n" if n_documents is None else n_documents
         raise ValueError(
             f"{what} must be documents × labels, ({rows}, {len(names)}), got shape "
-            f"{shape}. The columns are the labels in this order: {some_of(names.tolist())}."
+            f"{shape}. The columns are the labels in this order: {abbreviate(names.tolist())}."
         )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from labelkin.label_matrix import Cells, LabelMatrix, read_weight
-from labelkin.odds import count_log_odds, probability_of
+from labelkin.odds import count_log_odds, to_probability
 from labelkin.records import short_repr
 from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
 
@@ -45,7 +45,7 @@ class Calibration:
         is_known = np.isinf(log_odds)
         finite = np.where(is_known, 0.0, log_odds)
         calibrated = finite * self.slope[columns] + self.shift[columns]
-        return probability_of(np.where(is_known, log_odds, calibrated))
+        return to_probability(np.where(is_known, log_odds, calibrated))
 
 
 @dataclass(frozen=True)

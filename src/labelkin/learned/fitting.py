@@ -24,17 +24,16 @@ from labelkin.evaluation.metrics.inputs import Truth
 from labelkin.evaluation.metrics.probabilities import squared_errors
 from labelkin.evaluation.splits import round_robin_folds
 from labelkin.label_matrix import Cells, LabelMatrix, read_weight
-from labelkin.label_matrix.record import check_choice
 from labelkin.learned.calibration import CalibratedLabels, fit_calibration, fit_cell_calibration
 from labelkin.learned.candidates import CandidateEvidence
 from labelkin.learned.terms import Combination, KnownLabels, PaperEvidence, PredictedLabels
-from labelkin.memory import check_memory
 from labelkin.method.combination import VARIANTS, FillIn, Matrix
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.scikit_learn import LinkedEstimator
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 from labelkin.thresholds import RuleLabels, ThresholdRule, as_rule, fit_rule
+from labelkin.validation import check_choice, check_memory
 
 #: Evidence weight of predicted labels without out-of-fold scores. On 24 kinds of scores of two
 #: corpora micro F1 rises for most and falls by 0.02 at most; the paper's 1 loses up to 0.25.

@@ -14,14 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix import LabelMatrix, read_labels, read_scores
-from labelkin.label_matrix.record import check_choice
-from labelkin.memory import check_memory
 from labelkin.method.label_sets import LabelSets, count_label_sets
-from labelkin.odds import count_log_odds, log_odds_of, probability_of
+from labelkin.odds import count_log_odds, to_log_odds, to_probability
 from labelkin.scikit_learn import LinkedEstimator
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 from labelkin.solvers.neighbourhoods import MOST, fit_neighbourhoods
 from labelkin.solvers.weka import fit_svm_layer, fit_weka_logistic
+from labelkin.validation import check_choice, check_memory
 
 #: Up to so many labels each is told from all others: with more, few weights have documents.
 _ALL_LABELS = 300
@@ -65,13 +64,13 @@ class LabelEvidence(LinkedEstimator, ABC):
             scale="probability",
             missing=self.prior_,
             what="L",
-            way_out="It holds labels (0, 1) or probabilities of all labels.",
+            hint="It holds labels (0, 1) or probabilities of all labels.",
         )
         return self._log_odds(values)
 
     def predict_proba(self, L: Any) -> NDArray[np.float64]:
         """Return p(label | other labels), ``(n_documents, n_labels)``."""
-        return probability_of(self.log_odds(L))
+        return to_probability(self.log_odds(L))
 
     @abstractmethod
     def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> Self:
@@ -328,7 +327,7 @@ class PerLabelEvidence(LabelEvidence):
         for j, estimator in enumerate(self.estimators_):
             if estimator is not None:
                 probability = estimator.predict_proba(np.delete(L, j, axis=1))[:, 1]
-                result[:, j] = log_odds_of(probability, clip=self.clip)
+                result[:, j] = to_log_odds(probability, clip=self.clip)
         return result
 
 

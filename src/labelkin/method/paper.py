@@ -15,7 +15,7 @@ from labelkin.label_matrix import labels_for, read_known
 from labelkin.method.combination import VARIANTS, combine
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.odds import constant_labels, count_log_odds
-from labelkin.scikit_learn import route_fit, seeded
+from labelkin.scikit_learn import route_fit, with_random_state
 
 Matrix = NDArray[np.float64]
 
@@ -119,7 +119,7 @@ class PaperClassifier(KnownLabelsClassifier):
         self.prior_, (positive, known) = labels.prior(weight), labels.counts(weight)
         self.prior_log_odds_ = count_log_odds(positive, known)
         constant = constant_labels(positive, known) | (len(known) == 1)
-        self.content_ = seeded(content, self.random_state)
+        self.content_ = with_random_state(content, self.random_state)
         self.content_.fit(X, to_learn, **to_content)
         self.labels_ = clone(others).fit(label_sets, **to_labels)
         self.constant_ = constant

@@ -19,10 +19,10 @@ from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.ensemble_spec import content_name
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus
-from labelkin.label_matrix.record import check_choice
 from labelkin.registry import Kind, part_class
 from labelkin.text import TermWeights, TextView, WordCounts
 from labelkin.text.terms import View
+from labelkin.validation import check_choice
 
 Preset = Literal["fast", "default", "strong"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)

@@ -32,7 +32,7 @@ from labelkin.explain.contributions import (
     check_n_suggestions,
     content_and_members,
 )
-from labelkin.label_matrix import Cells, read_labels, spread_out
+from labelkin.label_matrix import Cells, read_labels, to_dense
 from labelkin.learned.calibration import (
     Calibration,
     check_can_calibrate,
@@ -51,9 +51,9 @@ from labelkin.learned.fitting import (
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.odds import probability_of
+from labelkin.odds import to_probability
 from labelkin.records import short_repr
-from labelkin.scikit_learn import route_fit, seeded
+from labelkin.scikit_learn import route_fit, with_random_state
 from labelkin.thresholds import ThresholdChoice, as_rule, fit_rule
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             check_learning(*labels.shape)  # before the content, which takes longest
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
-                self.content_ = seeded(parts["content"], self.random_state)
+                self.content_ = with_random_state(parts["content"], self.random_state)
                 cv = None if isinstance(self.cv, Integral) else self.cv
                 split = {"cv": cv, "groups": None if cv is None else fit_params.get("groups")}
                 content = fit_content(
@@ -343,7 +343,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         """Return the posterior of some documents, from which everything about it is read.
 
         Suggestions, explanations and decisions of one computation: see
-        :class:`labelkin.Posterior`. For many documents :meth:`log_odds` takes less memory.
+        :class:`labelkin.explain.Posterior`. For many documents :meth:`log_odds` takes less memory.
 
         Parameters
         ----------
@@ -438,7 +438,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             cells = Cells.of(log_odds)
             return cells.matrix(self.probabilities(log_odds.data, cells.label))
         if self.calibration_ is None:
-            return probability_of(log_odds)
+            return to_probability(log_odds)
         return self.calibration_.probabilities(log_odds, columns)
 
     def decide(self, log_odds: Any) -> Any:
@@ -452,7 +452,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         if bound is None:
             return decided
         if sparse.issparse(log_odds):
-            return sparse.csr_array(bound.decisions(spread_out(log_odds), decided.toarray()))
+            return sparse.csr_array(bound.decisions(to_dense(log_odds), decided.toarray()))
         return bound.decisions(log_odds, decided)
 
     def _probabilities(self, log_odds: Any) -> Any:

@@ -50,7 +50,7 @@ def warn_if_in_sample(labels: LabelMatrix, log_odds: Any, stacklevel: int = 3) -
     warnings.warn(
         "scores must come from a classifier that was not trained on these documents, got scores "
         f"that separate {perfect[found].sum()} of {found.sum()} labels with {size} perfectly, as "
-        "in-sample scores do. Use RescoredClassifier, labelkin.cross_val_log_odds or "
+        "in-sample scores do. Use RescoredClassifier, labelkin.content.cross_val_log_odds or "
         "scikit-learn's cross_val_predict.",
         stacklevel=stacklevel,
     )

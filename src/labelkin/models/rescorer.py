@@ -21,7 +21,7 @@ from labelkin.label_matrix import (
     read_known,
     read_labels,
     read_scores,
-    spread_out,
+    to_dense,
 )
 from labelkin.learned.fitting import (
     CAUTIOUS_WEIGHT,
@@ -38,8 +38,9 @@ from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.models.in_sample import warn_if_in_sample
-from labelkin.odds import log_odds_of, probability_of
-from labelkin.scikit_learn import LinkedEstimator, sound_sparse
+from labelkin.odds import to_log_odds, to_probability
+from labelkin.scikit_learn import LinkedEstimator
+from labelkin.validation import validate_sparse
 
 if TYPE_CHECKING:
     from labelkin.scaling.blocks import Engine
@@ -256,7 +257,7 @@ class LabelRescorer(LinkedEstimator):
     def posterior(self, scores: ArrayLike, known: Any = None) -> Posterior:
         """Return the posterior of some documents, from which everything about it is read.
 
-        Suggestions, explanations and decisions: see :class:`labelkin.Posterior`. For many
+        Suggestions, explanations and decisions: see :class:`labelkin.explain.Posterior`. For many
         documents, of which only the log-odds are wanted, :meth:`rescore` takes less memory.
 
         Parameters
@@ -272,7 +273,7 @@ class LabelRescorer(LinkedEstimator):
         """
         check_is_fitted(self)
         given = self._read_scores(scores)
-        content = spread_out(given)
+        content = to_dense(given)
         candidates = Cells.of(given).dense(np.ones(given.nnz)) > 0 if given is not content else None
         complete = self._read_known(known, len(content))
         before, parts = self.combination_.decompose(content, complete)
@@ -413,7 +414,7 @@ class LabelRescorer(LinkedEstimator):
         for start in range(0, max(content.shape[0], 1), step):
             rows = slice(start, start + step)
             some = None if known is None else _some_known(known, rows, content.shape[0])
-            dense = spread_out(content[rows])
+            dense = to_dense(content[rows])
             complete = self._read_known(some, len(dense))
             found = self.combination_.posterior(dense, complete)
             found = self._keep_rules_of_rows(found, dense, complete)
@@ -446,10 +447,10 @@ class LabelRescorer(LinkedEstimator):
                 scores, self.label_names_, n_documents=n_documents, scale=self.scale
             )
             if self.scale == "probability":
-                values = log_odds_of(values, clip=self.clip)
+                values = to_log_odds(values, clip=self.clip)
             return cells.matrix(values)
         values = read_scores(scores, self.label_names_, n_documents=n_documents, scale=self.scale)
-        return log_odds_of(values, clip=self.clip) if self.scale == "probability" else values
+        return to_log_odds(values, clip=self.clip) if self.scale == "probability" else values
 
     def _read_known(self, known: Any, n_documents: int) -> Matrix | None:
         """Return what is known, and what follows from it by the rules."""
@@ -465,8 +466,8 @@ class LabelRescorer(LinkedEstimator):
         if self.scale == "log_odds":
             return posterior
         if sparse.issparse(posterior):
-            return Cells.of(posterior).matrix(probability_of(posterior.data))
-        return probability_of(posterior)
+            return Cells.of(posterior).matrix(to_probability(posterior.data))
+        return to_probability(posterior)
 
 
 def _read_weight(sample_weight: Any) -> Matrix | None:
@@ -476,7 +477,7 @@ def _read_weight(sample_weight: Any) -> Matrix | None:
 def _some_known(known: Any, rows: slice, n_documents: int) -> Any:
     """Return the known labels of some documents, before they are read: a block at a time."""
     if sparse.issparse(known):
-        return sparse.csr_array(sound_sparse(known, "known"))[rows]
+        return sparse.csr_array(validate_sparse(known, "known"))[rows]
     if isinstance(known, Mapping) and n_documents == 1:
         return known
     return known.iloc[rows] if hasattr(known, "iloc") else known[rows]

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from labelkin.evaluation.metrics import evaluate
 from labelkin.evaluation.splits import round_robin_folds
-from labelkin.label_matrix import LabelMatrix, spread_out
+from labelkin.label_matrix import LabelMatrix, to_dense
 from labelkin.models.classifier import LabelDependenceClassifier
 
 #: Metrics of a training summary.
@@ -69,7 +69,7 @@ def _scores(
     rules = classifier.rescorer_.rules_
     if rules is not None:
         given = decided.toarray() if is_sparse else decided
-        decided = rules.decisions(spread_out(log_odds), given)
+        decided = rules.decisions(to_dense(log_odds), given)
     scores = evaluate(labels, log_odds, decided).scores()
     # Candidates limit every metric: the share of true labels among them.
     names = [*SUMMARY_METRICS, *(["candidate_recall"] if is_sparse else [])]

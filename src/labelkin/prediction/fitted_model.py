@@ -28,10 +28,10 @@ from labelkin.explain.contributions import (
     content_and_members,
     explain_terms,
 )
-from labelkin.label_matrix import best_labels, spread_out
+from labelkin.label_matrix import best_labels, to_dense
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.odds import probability_of
+from labelkin.odds import to_probability
 from labelkin.scaling.blocks import Engine
 from labelkin.scaling.distributed import using
 from labelkin.storage import load
@@ -232,7 +232,7 @@ class FittedModel:
 
     def log_odds(self, documents: Any) -> NDArray[np.float64]:
         """Return the posterior log-odds, dense; −inf for labels outside the candidate set."""
-        return spread_out(self.scores(documents))
+        return to_dense(self.scores(documents))
 
     def decide(self, log_odds: Any) -> Any:
         """Return the decisions of the model's thresholds and rules."""
@@ -242,7 +242,7 @@ class FittedModel:
         """Return the probabilities of the model, calibrated if it is calibrated."""
         if self.has_label_evidence:
             return self.classifier.probabilities(log_odds)
-        return probability_of(log_odds)
+        return to_probability(log_odds)
 
     def _first_and_last(self, documents: Any) -> tuple[Any, Any]:
         """Return the output of the first step and that of the last."""
@@ -449,7 +449,7 @@ def _answer(
     names = [_name(document) for document in documents]
     texts = [document.text for document in documents]
     vectors = model.vectors(texts)
-    log_odds = spread_out(model.scores_of_vectors(vectors))
+    log_odds = to_dense(model.scores_of_vectors(vectors))
     few = model.has_few_words(texts, vectors)
     probabilities = model.probabilities(log_odds)
     if allowed is not None:

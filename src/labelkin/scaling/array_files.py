@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.files import MOST_UNSEEN, check_declared, check_unpacked
-from labelkin.scikit_learn import sound_sparse
+from labelkin.validation import validate_sparse
 
 
 @contextmanager
@@ -85,4 +85,4 @@ def read_sparse(path: Path, arrays: dict[str, NDArray[Any]] | None = None) -> sp
         for declared in arrays["shape"].tolist():
             check_declared(path, declared, "rows or columns")
         matrix = sparse.load_npz(path)
-    return sparse.csr_array(sound_sparse(matrix, path.name))
+    return sparse.csr_array(validate_sparse(matrix, path.name))

@@ -20,7 +20,6 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, ValidationError
 
 from labelkin.curation.saved_work import Entry
-from labelkin.label_matrix.record import some_of
 from labelkin.service.answers import TextQuery, most_probable_labels
 from labelkin.service.messages import (
     Concepts,
@@ -33,6 +32,7 @@ from labelkin.service.messages import (
 )
 from labelkin.service.models import ServedModel
 from labelkin.service.running_service import Asked, RunningService, Service
+from labelkin.validation import abbreviate
 from labelkin.vocabulary.record import LANGUAGE_CODES
 
 annif_router = APIRouter(prefix="/v1", tags=["Annif"])
@@ -344,8 +344,9 @@ def _check_language(model: ServedModel, language: str) -> None:
             raise ProblemError(
                 422,
                 "other-language",
-                f"The labels of {model.id} have names in {some_of(vocabulary.languages, 12)}, got "
-                f"{language!r:.50}. Ask for one of these, or leave language out.",
+                f"The labels of {model.id} have names in "
+                f"{abbreviate(vocabulary.languages, 12)}, got {language!r:.50}. "
+                "Ask for one of these, or omit the language.",
             )
         return
     if language not in ("", _language(model)):

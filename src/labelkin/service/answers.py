@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from labelkin.explain.contributions import Explanation, Posterior
 from labelkin.explain.graph import LabelEdge, LabelGraph, circle_order, label_graph
-from labelkin.label_matrix import best_labels, read_known, spread_out
-from labelkin.label_matrix.record import some_of
+from labelkin.label_matrix import best_labels, read_known, to_dense
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction import DocumentContent
 from labelkin.service import messages
 from labelkin.service.messages import ProblemError
 from labelkin.service.models import ServedModel, Snapshot
 from labelkin.text.words import SurfaceForm, surface_forms
+from labelkin.validation import abbreviate
 
 #: Labels, terms and neighbours that are named; of the others the sum is given.
 _MOST = 30
@@ -125,7 +125,7 @@ def posterior_log_odds(
 ) -> NDArray[np.float64]:
     """Return the posterior log-odds of texts, ``(n_texts, n_labels)``, given their known labels."""
     try:
-        return spread_out(model.log_odds(texts, known, snapshot.rescorer))
+        return to_dense(model.log_odds(texts, known, snapshot.rescorer))
     except ValueError as error:
         raise _rule_problem(error, snapshot, known) from None
 
@@ -232,7 +232,7 @@ def _check_names(model: ServedModel, names: Sequence[str]) -> None:
             422,
             "unknown-label",
             f"Labels must be among the {len(model.names)} of the model {model.id}, got "
-            f"{some_of(missing)}. GET /api/models/{model.id}/labels lists them.",
+            f"{abbreviate(missing)}. GET /api/models/{model.id}/labels lists them.",
         )
 
 

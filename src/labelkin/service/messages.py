@@ -13,8 +13,8 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from labelkin.label_matrix.record import some_of
 from labelkin.service.serving import Limits
+from labelkin.validation import abbreviate
 
 #: Enough for any list a person reads, and the most that is asked of a graph that is drawn.
 MOST_LISTED, MOST_EDGES = 1_000, 100
@@ -405,7 +405,9 @@ def check_labels(accepted: Sequence[str], rejected: Sequence[str], limits: Limit
         detail = f"A label must have a name, got {blank[0]!r}. Leave it out."
         raise ProblemError(422, "no-label", detail)
     if both := sorted(set(accepted) & set(rejected)):
-        detail = f"A label can be accepted or rejected, got {some_of(both)} as both. Take one back."
+        detail = (
+            f"A label can be accepted or rejected, got {abbreviate(both)} as both. Take one back."
+        )
         raise ProblemError(422, "contradiction", detail)
 
 

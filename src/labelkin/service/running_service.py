@@ -12,12 +12,12 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from labelkin.curation.saved_work import Entry, SavedWork, Withdrawal, saved_work_path
-from labelkin.label_matrix.record import some_of
 from labelkin.service.messages import ProblemError, ReviewState
 from labelkin.service.models import Learner, ServedModel, read_models
 from labelkin.service.review import Review, read_issues
 from labelkin.service.serving import Limits
 from labelkin.service.telemetry import Telemetry
+from labelkin.validation import abbreviate
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -91,7 +91,7 @@ class RunningService:
     def model(self, name: str) -> ServedModel:
         """Return a model by its id."""
         if name not in self.models:
-            detail = f"There is no model {name!r:.100}. There is {some_of(list(self.models))}."
+            detail = f"There is no model {name!r:.100}. There is {abbreviate(list(self.models))}."
             raise ProblemError(404, "no-such-model", detail)
         return self.models[name]
 

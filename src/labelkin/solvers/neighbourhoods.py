@@ -263,8 +263,8 @@ def _fit_without_numba(
         start[-1] = problem.start[i]
         w = newton(
             A[first],
-            np.bincount(merged, times),
-            np.bincount(merged, times * has),
+            np.bincount(merged, times).astype(np.float64),
+            np.bincount(merged, times * has).astype(np.float64),
             problem.penalty[i],
             start,
             tol,

@@ -21,7 +21,7 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.svm import SVC
 
-from labelkin.odds import log_odds_of
+from labelkin.odds import to_log_odds
 from labelkin.solvers.logistic import Solved, only_columns
 from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
 
@@ -193,7 +193,7 @@ def _svm_column(
     prior = target @ count / count.sum() if len(rows) else 0.5
     # A label without two sides goes to the end of the scale, as Weka's logistic fit drives it
     # there.
-    nothing = np.zeros(inputs.shape[1]), float(log_odds_of(prior, clip=1e-7))
+    nothing = np.zeros(inputs.shape[1]), float(to_log_odds(prior, clip=1e-7))
     if len(np.unique(target)) < 2:
         return nothing
     svm = SVC(kernel="linear", C=C, tol=1e-6).fit(others, target, sample_weight=count)

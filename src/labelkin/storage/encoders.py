@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from labelkin.scikit_learn import check_compressed
 from labelkin.storage import trusted
 from labelkin.storage.file import (
     MOST_UNUSED,
@@ -30,6 +29,7 @@ from labelkin.storage.file import (
     shown,
     view,
 )
+from labelkin.validation import check_compressed
 
 if TYPE_CHECKING:
     from labelkin.storage.codec import Decoder, Encoder

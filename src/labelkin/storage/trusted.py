@@ -23,16 +23,22 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 from labelkin.storage.file import shown
 
-#: The public estimators, rules and thresholds of labelkin.
-_PUBLIC = (
-    *("MultilabelContent", "ContentEnsemble", "NaiveBayes", "NearestNeighbours"),
-    *("PerLabel", "PlattSVM", "RandomForest", "Rules"),
-    *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "PaperClassifier"),
-    "RescoredClassifier",
-    *("LogisticLabels", "PerLabelEvidence", "SVMLabels"),
-    *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
-    *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),
-)
+#: Package of labelkin → its public classes: estimators, rules and thresholds.
+_PUBLIC = {
+    "": (
+        *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "LogisticLabels"),
+        *("PaperClassifier", "RescoredClassifier", "Rules", "SVMLabels"),
+    ),
+    "content.": (
+        *("ContentEnsemble", "MultilabelContent", "NaiveBayes", "NearestNeighbours"),
+        *("PerLabel", "PlattSVM", "RandomForest"),
+    ),
+    "method.label_evidence.": ("PerLabelEvidence",),
+    "thresholds.": (
+        *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
+        *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),
+    ),
+}
 #: The related methods, in :mod:`labelkin.research.related`, but for trees: they are scikit-learn's.
 _RELATED = (
     *("ChainEnsemble", "ClassifierChain", "ProbabilisticChain", "DependencyNetwork"),
@@ -71,7 +77,7 @@ _NUMPY = ("exp", "expm1", "log", "log10", "log1p", "log2", "sign", "sqrt", "squa
 #: Name in model files → where it is today. A name is for ever; where it leads may change.
 #: To allow one more class, add its line, and a round trip to the tests.
 PLACES: dict[str, str] = {
-    **{name: f"labelkin.{name}" for name in _PUBLIC},
+    **{name: f"labelkin.{module}{name}" for module, names in _PUBLIC.items() for name in names},
     **{name: f"labelkin.research.related.{name}" for name in _RELATED},
     "BoundRules": "labelkin.vocabulary.rules.BoundRules",
     "CalibratedLabels": "labelkin.learned.calibration.CalibratedLabels",

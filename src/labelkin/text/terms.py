@@ -18,9 +18,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.label_matrix.record import check_choice, check_whole_number
-from labelkin.scikit_learn import LinkedEstimator, read_numbers, sound_sparse, unit_length
+from labelkin.scikit_learn import LinkedEstimator, read_numbers, unit_length
 from labelkin.text.words import SparseTransformer, WordCounts
+from labelkin.validation import check_choice, check_whole_number, validate_sparse
 
 Criterion = Literal["information_gain", "chi2"]
 Combine = Literal["sum", "max", "weighted"]
@@ -96,7 +96,7 @@ class TermSelection(SparseTransformer, SelectorMixin, LinkedEstimator):
         if y is None:
             raise ValueError("TermSelection requires y to be passed, but the target y is None.")
         check_whole_number("k", self.k)
-        X = validate_data(self, sound_sparse(X), accept_sparse="csr")
+        X = validate_data(self, validate_sparse(X), accept_sparse="csr")
         self.scores_: Values = term_scores(X, y, criterion=self.criterion, combine=self.combine)
         return self
 

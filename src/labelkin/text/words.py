@@ -27,8 +27,8 @@ from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix.record import check_whole_number
 from labelkin.scikit_learn import LinkedEstimator
+from labelkin.validation import check_whole_number
 
 # Python's \w lacks the signs that belong to the letter before them: accents, Hebrew and Arabic
 # vowel points, Devanagari and Tamil vowel signs; and the joiners inside Persian and Hindi words.

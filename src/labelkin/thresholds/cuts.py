@@ -11,7 +11,6 @@ from scipy import sparse
 from scipy.special import logit
 
 from labelkin.label_matrix import Cells, LabelMatrix, Scale, check_scale
-from labelkin.label_matrix.record import check_choice
 from labelkin.label_matrix.scores import check_probabilities
 from labelkin.thresholds.rule import (
     ThresholdRule,
@@ -21,6 +20,7 @@ from labelkin.thresholds.rule import (
     known_frequency,
     known_scores,
 )
+from labelkin.validation import check_choice
 
 _Scores = NDArray[np.float64]
 _Decisions = NDArray[np.bool_]

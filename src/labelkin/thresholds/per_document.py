@@ -24,7 +24,6 @@ from labelkin.label_matrix import (
     read_labels,
     read_scores,
 )
-from labelkin.label_matrix.record import check_choice
 from labelkin.records import short_repr
 from labelkin.thresholds.cuts import FixedCut
 from labelkin.thresholds.rule import (
@@ -35,6 +34,7 @@ from labelkin.thresholds.rule import (
     known_frequency,
     top_of_rows,
 )
+from labelkin.validation import check_choice
 
 _Scores = NDArray[np.float64]
 _Decisions = NDArray[np.bool_]

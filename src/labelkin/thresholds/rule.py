@@ -25,10 +25,11 @@ from labelkin.label_matrix import (
     read_scores,
 )
 from labelkin.label_matrix.scores import check_probabilities
-from labelkin.odds import probability_of
+from labelkin.odds import to_probability
 from labelkin.records import short_repr
-from labelkin.registry import did_you_mean, names, part_class
+from labelkin.registry import names, part_class
 from labelkin.scikit_learn import LinkedEstimator
+from labelkin.validation import did_you_mean
 
 _Scores = NDArray[np.float64]
 _Decisions = NDArray[np.bool_]
@@ -156,7 +157,7 @@ class ThresholdRule(LinkedEstimator, ABC):
     def _cut_probability(self) -> _Scores:
         scale = getattr(self, "scale_", getattr(self, "scale", None))
         if scale == "log_odds":
-            return probability_of(self.cut_)
+            return to_probability(self.cut_)
         return self.cut_ if scale == "probability" else np.full_like(self.cut_, np.nan)
 
     @abstractmethod
@@ -440,7 +441,7 @@ def _count(value: np.float64) -> int | None:
 def as_probabilities(scores: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:
     """Return scores as probabilities; ±inf, a known label, is 1 or 0 on either scale."""
     if scale == "log_odds":
-        return probability_of(scores)
+        return to_probability(scores)
     check_probabilities(scores, allow_infinite=True)
     return np.clip(scores, 0.0, 1.0)
 

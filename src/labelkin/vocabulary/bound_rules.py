@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from labelkin.label_matrix import read_known, read_scores
-from labelkin.label_matrix.record import check_cells, name_array
+from labelkin.label_matrix.record import name_array
+from labelkin.validation import check_cells
 
 _Columns = NDArray[np.int64]
 _Floats = NDArray[np.float64]

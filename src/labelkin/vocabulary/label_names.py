@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.label_matrix.record import some_of
+from labelkin.validation import abbreviate
 from labelkin.vocabulary.record import Vocabulary
 
 #: Number of languages whose names are cached.
@@ -179,7 +179,7 @@ class LabelNames:
             places = sorted(self._concepts.get(text.casefold(), ()))
             several = [self.vocabulary.uris[place] for place in places]
         if several:
-            meant = some_of(several, 3)
+            meant = abbreviate(several, 3)
             raise ValueError(f"{what} must be one label, got {text!r}, which is {meant}. Name one.")
         near = [self._offered[place][1] for place in self._spelled.near(text)]
         listed = " or ".join(map(repr, list(dict.fromkeys(near))[:3]))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.label_matrix.record import some_of
+from labelkin.validation import abbreviate
 
 #: Snowball's names of languages → the codes of BCP 47.
 LANGUAGE_CODES = {
@@ -150,8 +150,8 @@ class Vocabulary:
         if len(place) < len(uris):
             twice = [uri for uri, count in Counter(uris).items() if count > 1]
             raise ValueError(
-                f"A vocabulary must have each concept once, got {some_of(twice, 3)} again. Remove "
-                "the repetitions."
+                f"A vocabulary must have each concept once, got {abbreviate(twice, 3)} again. "
+                "Remove the repetitions."
             )
         languages = sorted({tag for concept in kept for tag in concept.labels})
         labels = {tag: tuple(concept.labels.get(tag, "") for concept in kept) for tag in languages}
@@ -225,7 +225,7 @@ class Vocabulary:
         if found is None and (wanted or "" not in self.labels) and self.labels:
             raise ValueError(
                 f"The names of {self.name} must be shown in one of its languages, "
-                f"{some_of(self.languages, 12)}, got {language!r}."
+                f"{abbreviate(self.languages, 12)}, got {language!r}."
             )
         return replace(self, language=wanted if found is None else found)
 

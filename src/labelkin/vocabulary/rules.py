@@ -17,7 +17,8 @@ from scipy import sparse
 from scipy.special import gammaln
 
 from labelkin.label_matrix import read_labels
-from labelkin.label_matrix.record import check_distinct, name_array, some_of
+from labelkin.label_matrix.record import name_array
+from labelkin.validation import abbreviate, check_distinct
 from labelkin.vocabulary.bound_rules import (
     BoundRules,
     broader_labels,
@@ -110,7 +111,7 @@ class Rules:
         unknown = [str(label) for label in self.labels if label not in place]
         if unknown:
             raise ValueError(
-                f"Rules must be about labels of the model, but it has no {some_of(unknown, 5)} "
+                f"Rules must be about labels of the model, but it has no {abbreviate(unknown, 5)} "
                 f"among its {len(place)} labels. Use rules.only(names) for the others."
             )
         return BoundRules(

@@ -16,7 +16,7 @@ LOG_ODDS = np.array([[2.0, -1.0, 3.0], [-2.0, 0.5, -4.0]])
 
 @pytest.mark.parametrize("metric", [evaluate, one_error, brier_score])
 def test_log_odds_that_look_like_probabilities_are_an_error_that_names_the_way_out(metric):
-    look = r"all lie in \[0, 1\], got 0\.3 to 0\.9: .*evaluate\(Y, probabilities=.*log_odds_of"
+    look = r"all lie in \[0, 1\], got 0\.3 to 0\.9: .*evaluate\(Y, probabilities=.*to_log_odds"
     with pytest.raises(ValueError, match=look):
         metric(Y, [[0.9, 0.3, 0.5], [0.4, 0.6, 0.5]])
     metric(Y, [[0.9, 0.3, 0.5], [0.4, 0.6, -0.5]])

@@ -68,7 +68,7 @@ def test_calibration_error_and_reliability_in_a_world_counted_by_hand():
     # five bins: [0.2, 0.4) holds 0.25 three times (one positive), [0.8, 1] 0.9 and 1 (one positive)
     P = np.array([[0.25, 0.25, 0.25], [0.9, 1.0, 0.5]])
     Y = np.array([[1, 0, 0], [0, 1, np.nan]])
-    log_odds = metrics.log_odds_of(P)
+    log_odds = metrics.to_log_odds(P)
     expected = (3 * abs(0.25 - 1 / 3) + 2 * abs(0.95 - 0.5)) / 5
     assert metrics.expected_calibration_error(Y, log_odds, n_bins=5) == pytest.approx(expected)
     table = metrics.reliability(Y, log_odds, n_bins=5)

@@ -107,7 +107,7 @@ def test_one_error_equals_a_loop_and_the_complement_of_precision_at_1(ties):
 
 def test_log_odds_tell_apart_what_probabilities_tie():
     Y, log_odds = [[0, 1]], [[40.0, 50.0]]
-    tied = metrics.log_odds_of(1 / (1 + np.exp(-np.array(log_odds))))
+    tied = metrics.to_log_odds(1 / (1 + np.exp(-np.array(log_odds))))
     assert metrics.one_error(Y, log_odds) == 0
     assert metrics.one_error(Y, tied) == 1
 

@@ -132,7 +132,7 @@ def test_log_odds_are_stored_once_and_the_run_says_whose_they_are(beyond):
     run = beyond.corpora[0].run("SVM+BLR+M2 w=auto | FBR")
     assert {path.name for path in run.folder.iterdir()} == {"cuts.csv", "decisions.npy", "run.json"}
     stored = json.loads((run.folder / "run.json").read_text())
-    assert stored["log_odds_of"] == "SVM+BLR+M2_w=auto@seed2"
+    assert stored["to_log_odds"] == "SVM+BLR+M2_w=auto@seed2"
     assert stored["configuration"]["thresholds"]["parameters"] == {"fbr": 0.2}
 
 

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from labelkin import (
-    GlobalCut,
     LabelDependenceClassifier,
     LogisticLabels,
     NaiveBayes,
     NearestNeighbours,
     PlattSVM,
-    SCutFBR,
     SVMLabels,
     corpora,
 )
@@ -22,6 +20,7 @@ from labelkin.corpora.corpus import labels_of
 from labelkin.evaluation import metrics
 from labelkin.research.experiments import parse_experiment, run_experiment
 from labelkin.text import TermWeights, WordCounts
+from labelkin.thresholds import GlobalCut, SCutFBR
 
 SEED = 5
 PAPER = f"""

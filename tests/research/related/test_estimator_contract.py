@@ -41,7 +41,7 @@ WHOLE_SETS = {
 }  # fmt: skip
 
 
-def seeded(estimator):
+def with_random_state(estimator):
     made = clone(estimator)
     if "random_state" in made.get_params():
         made.set_params(random_state=0)
@@ -66,7 +66,7 @@ def test_the_package_lists_each_of_its_classes():
 # half in a document or two, depending on the folds: with this seed it does not.
 @pytest.mark.skipif("LABELKIN_LONG" not in os.environ, reason="about 1,000 checks: make test-long")
 @pytest.mark.long
-@parametrize_with_checks([seeded(method) for method in METHODS])
+@parametrize_with_checks([with_random_state(method) for method in METHODS])
 def test_scikit_learn_checks_pass(estimator, check):
     check(estimator)
 
@@ -75,7 +75,7 @@ def test_scikit_learn_checks_pass(estimator, check):
 class TestEveryMethod:
     def test_probabilities_of_rare_and_constant_labels(self, method):
         X, Y = world()
-        model = seeded(method).fit(X, Y)
+        model = with_random_state(method).fit(X, Y)
         probability = model.predict_proba(X)
         assert probability.shape == Y.shape
         assert np.isfinite(model.log_odds(X)).all()
@@ -89,27 +89,29 @@ class TestEveryMethod:
     def test_all_labels_constant(self, method):
         X, _ = world(20)
         Y = np.tile([0, 1, 0], (20, 1))
-        np.testing.assert_array_equal(seeded(method).fit(X, Y).predict(X), Y)
+        np.testing.assert_array_equal(with_random_state(method).fit(X, Y).predict(X), Y)
 
     def test_sparse_documents_give_the_same_answer(self, method):
         X, Y = world()
-        dense = seeded(method).fit(X, Y).log_odds(X)
+        dense = with_random_state(method).fit(X, Y).log_odds(X)
         for flavour in (sparse.csr_array, sparse.csc_matrix):
-            thin = seeded(method).fit(flavour(X), Y).log_odds(flavour(X))
+            thin = with_random_state(method).fit(flavour(X), Y).log_odds(flavour(X))
             np.testing.assert_allclose(thin, dense, atol=1e-6)
 
     def test_every_kind_of_labels_gives_the_same_answer(self, method):
         X, Y = world()
         Y = Y[:, [0, 1, 2, 5]]
         names = np.array(list("abcd"))
-        expected = seeded(method).fit(X, Y).predict(X)
+        expected = with_random_state(method).fit(X, Y).predict(X)
         sets = [names[row == 1].tolist() for row in Y]
         for labels in (sets, pd.DataFrame(Y, columns=names), Y.astype(bool), Y.astype(float)):
-            model = seeded(method).fit(X, labels)
+            model = with_random_state(method).fit(X, labels)
             np.testing.assert_array_equal(model.predict(X), expected)
-        assert seeded(method).fit(X, sets).predict_labels(X)[0] == tuple(names[expected[0] == 1])
+        assert with_random_state(method).fit(X, sets).predict_labels(X)[0] == tuple(
+            names[expected[0] == 1]
+        )
         for flavour in (sparse.csr_matrix, sparse.coo_array):
-            found = seeded(method).fit(X, flavour(Y)).predict(X)
+            found = with_random_state(method).fit(X, flavour(Y)).predict(X)
             assert found.format == "csr"
             assert isinstance(found, sparse.sparray) == isinstance(flavour(Y), sparse.sparray)
             np.testing.assert_array_equal(found.toarray(), expected)
@@ -122,9 +124,9 @@ class TestEveryMethod:
             with pytest.raises(
                 ValueError, match=r"cannot leave out unknown cells, got \d+ of them"
             ):
-                seeded(method).fit(X, Y)
+                with_random_state(method).fit(X, Y)
         else:
-            decisions = seeded(method).fit(X, Y).predict(X)
+            decisions = with_random_state(method).fit(X, Y).predict(X)
             known = ~np.isnan(Y)
             assert (decisions == Y)[known].mean() > 0.8
 
@@ -132,22 +134,24 @@ class TestEveryMethod:
         if "n_jobs" not in method.get_params():
             return
         X, Y = world(80)
-        one = seeded(method).fit(X, Y).log_odds(X)
-        two = seeded(method).set_params(n_jobs=2).fit(X, Y).log_odds(X)
+        one = with_random_state(method).fit(X, Y).log_odds(X)
+        two = with_random_state(method).set_params(n_jobs=2).fit(X, Y).log_odds(X)
         np.testing.assert_allclose(two, one, atol=1e-12)
 
     def test_pickling_and_cross_validation(self, method):
         X, Y = world()
         Y = Y[:, :3]
-        model = seeded(method).fit(X, Y)
+        model = with_random_state(method).fit(X, Y)
         again = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-        probability = cross_val_predict(seeded(method), X, Y, cv=3, method="predict_proba")
+        probability = cross_val_predict(
+            with_random_state(method), X, Y, cv=3, method="predict_proba"
+        )
         assert ((probability > 0.5) == Y).mean() > 0.75
 
     def test_out_of_fold_log_odds(self, method):
         X, Y = world()
-        unseen = seeded(method).fit_out_of_fold(X, Y)
+        unseen = with_random_state(method).fit_out_of_fold(X, Y)
         assert unseen.shape == Y.shape
         assert ((unseen > 0) == Y)[:, :3].mean() > 0.75
 
@@ -157,7 +161,7 @@ class TestEveryMethod:
 
     def test_no_documents_to_predict(self, method):
         X, Y = world()
-        model = seeded(method).fit(X, Y)
+        model = with_random_state(method).fit(X, Y)
         with pytest.raises(ValueError, match="minimum of 1 is required"):
             model.predict(X[:0])
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 from xml.etree import ElementTree
 
-from labelkin.label_matrix.record import some_of
 from labelkin.service.messages import ProblemError, check_bound
 from labelkin.service.models import ServedModel
+from labelkin.validation import abbreviate
 
 #: Characters of a labelling interface, and how deep it may be nested.
 _MOST_CONFIG, _DEEPEST = 2**20, 50
@@ -98,12 +98,12 @@ def read_controls(model: ServedModel, config: str) -> Sequence[Control]:
     controls = _read_controls(model, config)
     if not any(control.places for control in controls):
         there = [choice[-1] for control in controls for choice in control.labels]
-        came = f"choices {some_of(there)}" if there else "no choices"
+        came = f"choices {abbreviate(there)}" if there else "no choices"
         raise ProblemError(
             422,
             "no-choices",
             "The labelling interface must have <Choices> or <Taxonomy> about a text, with labels "
-            f"of the model {model.id}, such as {some_of(model.names, 3)}; got {came}.",
+            f"of the model {model.id}, such as {abbreviate(model.names, 3)}; got {came}.",
         )
     return controls
 
@@ -190,11 +190,11 @@ def text_of(task: Mapping[str, Any], controls: Sequence[Control]) -> str:
     found = [_at(data, field) for field in fields]
     wrong = [one for one in found if one is not None and not isinstance(one, str)]
     if wrong or not isinstance(data, dict) or not any(map(data.__contains__, map(_first, fields))):
-        came = f"{data!r:.50}" if not isinstance(data, dict) else f"keys {some_of(list(data))}"
+        came = f"{data!r:.50}" if not isinstance(data, dict) else f"keys {abbreviate(list(data))}"
         raise ProblemError(
             422,
             "no-text",
-            f"A task must have texts in data, under {some_of(fields)}, got "
+            f"A task must have texts in data, under {abbreviate(fields)}, got "
             f"{f'{wrong[0]!r:.50}' if wrong else came} in task {task.get('id')!r:.20}.",
         )
     return whole("\n".join(one for one in found if one))

@@ -13,7 +13,7 @@ from labelkin.estimator import LogOddsClassifier, read_splits
 from labelkin.evaluation.splits import CrossValidation
 from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.label_matrix.cells import best_of, check_top
-from labelkin.odds import count_log_odds, log_odds_of
+from labelkin.odds import count_log_odds, to_log_odds
 from labelkin.scikit_learn import rows_of
 from labelkin.solvers.sigmoid import fit_sigmoid
 from labelkin_omikuji.forest import OmikujiForest
@@ -178,14 +178,14 @@ class OmikujiContent(LogOddsClassifier):
         truth = cells.at(labels.positive)[some]
         if not 0 < truth.sum() < len(truth):
             return
-        pooled = fit_sigmoid(log_odds_of(scores[some], clip=self.clip)[:, None], truth[:, None])
+        pooled = fit_sigmoid(to_log_odds(scores[some], clip=self.clip)[:, None], truth[:, None])
         if pooled.slope[0] < 0:
             self.slope_, self.shift_ = float(-pooled.slope[0]), float(-pooled.intercept[0])
 
     def _log_odds_at(self, scores: sparse.csr_array) -> sparse.csr_array:
         """Return the log-odds of scored cells."""
         cells = Cells.of(scores)
-        values = self.slope_ * log_odds_of(scores.data, clip=self.clip) + self.shift_
+        values = self.slope_ * to_log_odds(scores.data, clip=self.clip) + self.shift_
         is_constant = self.constant_[cells.label]
         values[is_constant] = self.prior_log_odds_[cells.label[is_constant]]
         return cells.matrix(values)
@@ -197,7 +197,7 @@ class OmikujiContent(LogOddsClassifier):
         """Return candidates as they are, or all labels: what no tree has scores 0."""
         if self.top is not None:
             return best_of(candidates, int(self.top))
-        least = self.slope_ * log_odds_of(0.0, clip=self.clip) + self.shift_
+        least = self.slope_ * to_log_odds(0.0, clip=self.clip) + self.shift_
         absent = np.where(self.constant_, self.prior_log_odds_, least)
         return Cells.of(candidates).dense(candidates.data, absent)
 

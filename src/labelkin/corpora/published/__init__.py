@@ -29,7 +29,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from labelkin.files import atomic_replace
-from labelkin.registry import did_you_mean
+from labelkin.validation import did_you_mean
 
 if TYPE_CHECKING:
     from labelkin.corpora.corpus import Corpus

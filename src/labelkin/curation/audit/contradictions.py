@@ -18,10 +18,10 @@ from scipy.special import logit
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from labelkin.label_matrix import LabelMatrix
-from labelkin.odds import probability_of
+from labelkin.odds import to_probability
 from labelkin.records import short_repr
-from labelkin.scikit_learn import sound_sparse
 from labelkin.solvers.cosine_index import unit_rows
+from labelkin.validation import validate_sparse
 from labelkin.vocabulary.bound_rules import BoundRules, at_most_one
 
 #: Bands of a document's signature, and numbers in a band: documents that agree in a band are
@@ -128,7 +128,7 @@ def settle_rules(
             errors[i, narrower] = float(one_of_two(first, second))
             errors[i, broader] = float(one_of_two(second, first))
     for cell, error in errors.items():
-        probability[cell] = probability_of(error)
+        probability[cell] = to_probability(error)
     return {cell: BrokenRule(reasons[cell], errors[cell] - before[cell]) for cell in errors}
 
 
@@ -189,7 +189,7 @@ def as_rows(X: Any) -> Any:
     """Return documents as rows of length 1; ``None`` if they are neither texts nor numbers."""
     if X is None:
         return None
-    X = sound_sparse(X)
+    X = validate_sparse(X)
     if sparse.issparse(X):
         return unit_rows(X) if np.isfinite(X.data).all() else None
     if len(X) and isinstance(X.iloc[0] if hasattr(X, "iloc") else X[0], str):

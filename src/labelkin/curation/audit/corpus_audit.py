@@ -31,7 +31,7 @@ from labelkin.label_matrix import LabelMatrix
 from labelkin.models.builder import build_content, build_part, build_steps, plan_content
 from labelkin.scaling.blocks import read_block
 from labelkin.scaling.progress import track
-from labelkin.scikit_learn import seeded
+from labelkin.scikit_learn import with_random_state
 from labelkin.storage import load, save
 from labelkin.text import WordCounts, surface_forms
 
@@ -115,7 +115,7 @@ def audit_corpus(
     X: Any = corpus.documents[part]
     for step in steps:
         X = step.fit_transform(X)
-    classifier = seeded(build_content(plan), random_state)
+    classifier = with_random_state(build_content(plan), random_state)
     kept = _KeptBlocks(resume_folder)
     kept.open(joblib.hash((X, given, repr(classifier), version("labelkin"))))
     evidence = _content_evidence(X, given, classifier, kept, n_jobs)

@@ -43,12 +43,12 @@ from labelkin.label_matrix import (
     read_weight,
 )
 from labelkin.label_matrix.reading import is_label_sets
-from labelkin.label_matrix.record import some_of
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.models.in_sample import warn_if_in_sample
-from labelkin.odds import log_odds_of, probability_of
-from labelkin.scikit_learn import LinkedEstimator, route_fit, router, seeded
+from labelkin.odds import to_log_odds, to_probability
+from labelkin.scikit_learn import LinkedEstimator, route_fit, router, with_random_state
+from labelkin.validation import abbreviate
 from labelkin.vocabulary.rules import Rules, bind_rules
 
 #: The least number of documents, so that some can be left out.
@@ -356,7 +356,7 @@ class LabelAudit(LinkedEstimator):
                 # One classifier for all labels cannot leave out single cells.
                 is_whole = suspects is not None and isinstance(content, MultilabelContent)
                 target = _repaired(labels, suspects, "change") if is_whole else learned
-                content = seeded(content, self.random_state)
+                content = with_random_state(content, self.random_state)
                 with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
                     values = self._out_of_fold(content, X, target, metadata)
             log_odds = np.clip(values, -_LARGEST, _LARGEST).astype(np.float32)
@@ -379,7 +379,7 @@ class LabelAudit(LinkedEstimator):
 
     def _read_scores(self, scores: Any, labels: LabelMatrix) -> Matrix:
         values = read_scores(scores, labels.names, n_documents=labels.shape[0], scale=self.scale)
-        values = log_odds_of(values, clip=_CLIP) if self.scale == "probability" else values
+        values = to_log_odds(values, clip=_CLIP) if self.scale == "probability" else values
         warn_if_in_sample(labels, values, stacklevel=5)
         return values
 
@@ -398,7 +398,7 @@ class LabelAudit(LinkedEstimator):
             asked = np.broadcast_to(can_be_audited, given.shape)
             if labels.unknown is not None:
                 asked = asked & (labels.unknown[rows].toarray() == 0)
-            result[rows] = np.where(asked, probability_of(errors), 0.0)
+            result[rows] = np.where(asked, to_probability(errors), 0.0)
         return result
 
     def _sum_up(self, labels: LabelMatrix) -> None:
@@ -506,13 +506,13 @@ def _notes(labels: LabelMatrix) -> list[str]:
     if constant.any():
         notes.append(
             f"{int(constant.sum())} labels of no document, or of all documents, cannot be audited: "
-            f"{some_of(labels.names[constant].tolist())}."
+            f"{abbreviate(labels.names[constant].tolist())}."
         )
     few = ~_can_be_audited(labels) & ~constant
     if few.any():
         notes.append(
             f"{int(few.sum())} labels that only one document has, or lacks, cannot be audited: "
-            f"{some_of(labels.names[few].tolist())}."
+            f"{abbreviate(labels.names[few].tolist())}."
         )
     empty = np.diff(labels.positive.indptr) == 0
     if labels.unknown is not None:

@@ -25,7 +25,7 @@ probabilities, by cell (unknown cells are skipped)  :func:`brier_score`, :func:`
 ==================================================  ================================================
 
 Rankings and probabilities are evaluated from log-odds; use ``evaluate(Y, probabilities=...)`` or
-:func:`log_odds_of` for probabilities.
+:func:`to_log_odds` for probabilities.
 """
 
 from labelkin.evaluation.metrics.decisions import (
@@ -57,7 +57,7 @@ from labelkin.evaluation.metrics.rankings import (
     ranking_loss,
     recall_at_k,
 )
-from labelkin.odds import log_odds_of
+from labelkin.odds import to_log_odds
 
 __all__ = [
     "Evaluation",
@@ -74,7 +74,6 @@ __all__ = [
     "label_ranking_average_precision",
     "log_loss",
     "log_loss_per_label",
-    "log_odds_of",
     "macro_f1",
     "micro_f1",
     "ndcg_at_k",
@@ -86,4 +85,5 @@ __all__ = [
     "recall_at_k",
     "reliability",
     "subset_loss",
+    "to_log_odds",
 ]

@@ -25,7 +25,7 @@ from labelkin.evaluation.metrics.inputs import (
     read_inputs,
     weighted_sum,
 )
-from labelkin.label_matrix.record import check_choice
+from labelkin.validation import check_choice
 
 DecisionMetric = Literal["precision", "recall", "f1", "jaccard"]
 Average = Literal["micro", "macro", "weighted"]

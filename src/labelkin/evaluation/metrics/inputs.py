@@ -24,9 +24,9 @@ from labelkin.label_matrix import (
     read_scores,
     read_weight,
 )
-from labelkin.label_matrix.record import check_cells, check_choice
-from labelkin.odds import log_odds_of
+from labelkin.odds import to_log_odds
 from labelkin.scaling.blocks import Local
+from labelkin.validation import check_cells, check_choice
 
 FloatArray = NDArray[np.float64]
 Places = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -296,9 +296,9 @@ def _read_probabilities(probabilities: Any, truth: LabelMatrix) -> Any:
     given = _with_shape(probabilities, truth, "probabilities")
     settings: Any = {"scale": "probability", "what": "probabilities"}
     if not sparse.issparse(given):
-        return log_odds_of(read_scores(given, truth.names, **settings))
+        return to_log_odds(read_scores(given, truth.names, **settings))
     cells, stored = read_candidates(given, truth.names, **settings)
-    return cells.matrix(log_odds_of(stored))
+    return cells.matrix(to_log_odds(stored))
 
 
 def _check_not_probabilities(values: NDArray[Any]) -> None:
@@ -306,7 +306,7 @@ def _check_not_probabilities(values: NDArray[Any]) -> None:
         raise ValueError(
             f"log_odds must not all lie in [0, 1], got {values.min():.3g} to {values.max():.3g}: "
             "these look like probabilities. Hand them over as evaluate(Y, probabilities=...), or "
-            "turn them into log-odds by log_odds_of(...); yes/no answers go in as decisions."
+            "turn them into log-odds by to_log_odds(...); yes/no answers go in as decisions."
         )
 
 

@@ -3,7 +3,7 @@
 In all functions ``Y`` is as :class:`labelkin.LabelDependenceClassifier` takes it (unknown cells
 are skipped), ``log_odds`` are dense, ``(n_documents, n_labels)``, ±inf included, and
 ``sample_weight`` ``(n_documents,)`` counts a document of weight 2 like one given twice.
-Probabilities from elsewhere become log-odds by :func:`labelkin.evaluation.metrics.log_odds_of`.
+Probabilities from elsewhere become log-odds by :func:`labelkin.evaluation.metrics.to_log_odds`.
 """
 
 from __future__ import annotations

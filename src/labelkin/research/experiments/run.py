@@ -245,7 +245,7 @@ class _CorpusWork:
         # A rule that decides on all documents together gets them all.
         whole = [np.array(scores)] if rule.needs_batch else store.blocks_of(scores)
         blocks = self._counted(map(rule.decide, whole), run, len(scores))
-        record = {**run.record(), "shape": scores.shape, "log_odds_of": scored.folder.name}
+        record = {**run.record(), "shape": scores.shape, "to_log_odds": scored.folder.name}
         with store.new_run(self.folder / store.RUNS / run.name, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
             write_atomic(part / store.CUTS, csv_text([LabelCut._fields, *rule.table()]))

@@ -28,8 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, in_container
-from labelkin.label_matrix.record import check_choice, check_whole_number
-from labelkin.odds import log_odds_of, probability_of
+from labelkin.odds import to_log_odds, to_probability
 from labelkin.research.related.conditionals import (
     Conditional,
     LabelColumns,
@@ -39,6 +38,7 @@ from labelkin.research.related.conditionals import (
     fit_conditionals,
     true_labels,
 )
+from labelkin.validation import check_choice, check_whole_number
 
 Order = Literal["random"] | ArrayLike | None
 
@@ -110,7 +110,7 @@ class ClassifierChain(LogOddsClassifier):
         for j in self.order_:
             log_odds[:, j] = self.conditionals_[j].log_odds(X, given, log_odds[:, j])
             soft = self.variant == "soft"
-            given[:, j] = probability_of(log_odds[:, j]) if soft else log_odds[:, j] > 0
+            given[:, j] = to_probability(log_odds[:, j]) if soft else log_odds[:, j] > 0
         return log_odds
 
 
@@ -208,8 +208,8 @@ class ChainEnsemble(LogOddsClassifier):
         )
 
     def _log_odds(self, X: Any) -> Matrix:
-        probability = np.mean([probability_of(one._log_odds(X)) for one in self.chains_], axis=0)
-        return log_odds_of(probability, clip=self.clip)
+        probability = np.mean([to_probability(one._log_odds(X)) for one in self.chains_], axis=0)
+        return to_log_odds(probability, clip=self.clip)
 
 
 def _fit_on(
@@ -317,7 +317,7 @@ class ProbabilisticChain(LogOddsClassifier):
             parts = [self._search(part)[1] for part in self._blocks(X, self._n_kept)]
         else:
             parts = [self._draw(part) for part in self._blocks(X, self.n_samples)]
-        return log_odds_of(np.clip(np.concatenate(parts), 0, 1), clip=1e-12)
+        return to_log_odds(np.clip(np.concatenate(parts), 0, 1), clip=1e-12)
 
     def _blocks(self, X: Any, n_sets: int) -> Iterator[Any]:
         # Linear classifiers need one number for a label set, others the whole document.
@@ -352,7 +352,7 @@ class ProbabilisticChain(LogOddsClassifier):
             weight = np.take_along_axis(grown, kept, axis=1)
         share = np.exp(weight - weight.max(axis=1, keepdims=True))
         probability = np.einsum("ns,nsl->nl", share / share.sum(axis=1, keepdims=True), sets)
-        probability[:, self.constant_] = probability_of(parts[:, self.constant_])
+        probability[:, self.constant_] = to_probability(parts[:, self.constant_])
         return sets[:, 0] == 1, probability
 
     def _draw(self, X: Any) -> Matrix:
@@ -361,14 +361,14 @@ class ProbabilisticChain(LogOddsClassifier):
         n_documents, n_labels = X.shape[0], len(self.conditionals_)
         parts = document_parts(self.conditionals_, X)
         sets = np.zeros((n_documents, self.n_samples, n_labels))
-        probability = probability_of(parts)
+        probability = to_probability(parts)
         # The same numbers for every document: its probabilities do not depend on the others.
         numbers = random.random_sample((n_labels, self.n_samples))
         for j in self.order_:
             if self.constant_[j]:
                 sets[:, :, j] = self.conditionals_[j].prior > 0
                 continue
-            chance = probability_of(self._log_odds_given(X, parts, sets, j))
+            chance = to_probability(self._log_odds_given(X, parts, sets, j))
             probability[:, j] = chance.mean(axis=1)
             sets[:, :, j] = numbers[j] < chance
         return probability

@@ -24,7 +24,7 @@ from labelkin.content.any_classifier import PerLabel, as_content
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.label_matrix import LabelMatrix, labels_for
 from labelkin.odds import constant_labels, count_log_odds
-from labelkin.scikit_learn import seeded
+from labelkin.scikit_learn import with_random_state
 
 Matrix = NDArray[np.float64]
 LabelColumns = NDArray[np.int64]
@@ -109,7 +109,7 @@ def log_odds_given(conditionals: Sequence[Conditional], X: Any, given: Matrix) -
 def base_classifier(estimator: Any, random_state: Any) -> Any:
     """Return the content classifier that learns each label; ``None`` is the library's own."""
     content = PlattSVM() if estimator is None else as_content(estimator)
-    return seeded(content, random_state)
+    return with_random_state(content, random_state)
 
 
 def fit_conditionals(

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, in_container
 from labelkin.method.label_sets import group_equal_rows
-from labelkin.odds import log_odds_of
+from labelkin.odds import to_log_odds
 from labelkin.research.related.whole_label_sets import label_priors, whole_label_sets
 
 _Matrix = NDArray[np.float64]
@@ -223,7 +223,7 @@ class _WordMixture(LogOddsClassifier):
         probability = (
             share @ self.label_sets_ + np.where(new, np.exp(score - total), 0)[:, None] * best
         )
-        log_odds = log_odds_of(np.clip(probability, 0.0, 1.0), clip=self.clip)
+        log_odds = to_log_odds(np.clip(probability, 0.0, 1.0), clip=self.clip)
         return np.where(np.isnan(self.prior_), log_odds, self.prior_)
 
     def _read_documents(self, X: Any, reset: bool) -> Any:

@@ -15,10 +15,10 @@ from sklearn.neighbors import NearestNeighbors
 
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix
-from labelkin.label_matrix.record import check_choice, check_whole_number
-from labelkin.odds import constant_labels, count_log_odds, log_odds_of
+from labelkin.odds import constant_labels, count_log_odds, to_log_odds
 from labelkin.solvers.cosine_index import index_documents, similar_documents, unit_rows
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
+from labelkin.validation import check_choice, check_whole_number
 
 Metric = Literal["euclidean", "cosine"]
 Matrix = NDArray[np.float64]
@@ -185,7 +185,7 @@ class BRkNN(_VotingNeighbours):
         return self._shares(self._votes(X), min(self.n_neighbors, self.labels_.shape[0]))
 
     def _shares(self, votes: Matrix, k: int) -> Matrix:
-        log_odds = log_odds_of(votes / max(k, 1), clip=self.clip)
+        log_odds = to_log_odds(votes / max(k, 1), clip=self.clip)
         counts = self.labels_.counts()
         return np.where(constant_labels(*counts), count_log_odds(*counts), log_odds)
 

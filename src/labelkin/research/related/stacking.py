@@ -17,8 +17,7 @@ from sklearn.utils import check_random_state
 
 from labelkin.estimator import LogOddsClassifier, fit_content
 from labelkin.label_matrix import LabelMatrix, labels_for
-from labelkin.label_matrix.record import check_choice, check_whole_number
-from labelkin.odds import log_odds_of, probability_of
+from labelkin.odds import to_log_odds, to_probability
 from labelkin.research.related.conditionals import (
     LabelColumns,
     Matrix,
@@ -30,6 +29,7 @@ from labelkin.research.related.conditionals import (
     log_odds_given,
     true_labels,
 )
+from labelkin.validation import check_choice, check_whole_number
 
 
 class _TwoLevels(LogOddsClassifier):
@@ -126,12 +126,12 @@ class StackedRelevance(_TwoLevels):
             self._seen_again(X),
             labels,
             correlated_labels(labels, self.min_correlation),
-            probability_of(np.asarray(unseen)),
+            to_probability(np.asarray(unseen)),
             self.n_jobs,
         )
 
     def _second_log_odds(self, X: Any, content: Matrix) -> Matrix:
-        return log_odds_given(self.conditionals_, self._seen_again(X), probability_of(content))
+        return log_odds_given(self.conditionals_, self._seen_again(X), to_probability(content))
 
     def _seen_again(self, X: Any) -> Any:
         return X if self.documents else np.empty((X.shape[0], 0))
@@ -227,7 +227,7 @@ class DependentRelevance(_TwoLevels):
 
     def _fill_in(self, log_odds: Any) -> Matrix:
         soft = self.variant == "soft"
-        return probability_of(log_odds) if soft else (log_odds > 0).astype(np.float64)
+        return to_probability(log_odds) if soft else (log_odds > 0).astype(np.float64)
 
 
 class DependencyNetwork(LogOddsClassifier):
@@ -308,7 +308,7 @@ class DependencyNetwork(LogOddsClassifier):
 
     def _log_odds(self, X: Any) -> Matrix:
         drawn = (np.asarray(self.relevance_.log_odds(X)) > 0).astype(np.float64)
-        return log_odds_of(self._sample(X, drawn), clip=self.clip)
+        return to_log_odds(self._sample(X, drawn), clip=self.clip)
 
     def _sample(self, X: Any, drawn: Matrix) -> Matrix:
         """Sweep; return the mean of each label's conditional probabilities."""
@@ -322,7 +322,7 @@ class DependencyNetwork(LogOddsClassifier):
             for j, one in enumerate(self.conditionals_):
                 linear = weights is not None
                 log_odds = given[:, j] if linear else one.log_odds(X, drawn, parts[:, j])
-                chance = probability_of(log_odds)
+                chance = to_probability(log_odds)
                 change = (numbers[j] < chance) - drawn[:, j]
                 drawn[:, j] += change
                 if weights is not None:  # few labels change: only their changes are added

@@ -32,10 +32,10 @@ from labelkin.content.any_classifier import as_content
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, in_container
-from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.method.label_sets import group_equal_rows
-from labelkin.odds import constant_labels, count_log_odds, log_odds_of
-from labelkin.scikit_learn import seeded
+from labelkin.odds import constant_labels, count_log_odds, to_log_odds
+from labelkin.scikit_learn import with_random_state
+from labelkin.validation import check_choice, check_whole_number
 
 _Matrix = NDArray[np.float64]
 _Columns = NDArray[np.int64]
@@ -140,7 +140,7 @@ class LabelPowerset(LogOddsClassifier):
             probability = share @ self.label_sets_[self.estimator_.classes_]
         else:
             probability = self.label_sets_[self._best_sets(X)].astype(np.float64)
-        log_odds = log_odds_of(np.clip(probability, 0.0, 1.0), clip=self.clip)
+        log_odds = to_log_odds(np.clip(probability, 0.0, 1.0), clip=self.clip)
         return np.where(np.isnan(self.prior_), log_odds, self.prior_)
 
 
@@ -210,7 +210,7 @@ def multiclass(estimator: Any, n_jobs: int | None, random_state: Any) -> Any:
         made = clone(estimator)
     if n_jobs is not None and made.get_params().get("n_jobs", 1) is None:
         made.set_params(n_jobs=n_jobs)
-    return seeded(made, random_state)
+    return with_random_state(made, random_state)
 
 
 class RAkEL(LogOddsClassifier):
@@ -295,7 +295,7 @@ class RAkEL(LogOddsClassifier):
             else:
                 votes[:, subset] += powerset.label_sets_[powerset._best_sets(X)]
         share = np.clip(votes / np.maximum(voters, 1), 0.0, 1.0)
-        return np.where(np.isnan(self.prior_), log_odds_of(share, clip=self.clip), self.prior_)
+        return np.where(np.isnan(self.prior_), to_log_odds(share, clip=self.clip), self.prior_)
 
 
 def _fit_powerset(powerset: LabelPowerset, X: Any, labels: LabelMatrix) -> LabelPowerset:
@@ -345,7 +345,7 @@ class _Trees(LogOddsClassifier):
             found = self.trees_.predict_proba(X)
             shares = found if isinstance(found, list) else [found]
             probability = np.column_stack([share[:, 1] for share in shares])
-            log_odds[:, np.isnan(self.prior_)] = log_odds_of(probability, clip=self.clip)
+            log_odds[:, np.isnan(self.prior_)] = to_log_odds(probability, clip=self.clip)
         return log_odds
 
 

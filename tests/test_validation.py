@@ -1,9 +1,9 @@
 """Work that cannot be done is said to be so before it is begun."""
 
+import labelkin.validation
 import numpy as np
 import pytest
 
-import labelkin.memory
 from labelkin import (
     LabelDependenceClassifier,
     LabelRescorer,
@@ -11,12 +11,12 @@ from labelkin import (
     NaiveBayes,
     PlattSVM,
 )
-from labelkin.memory import check_memory, memory_of_machine
+from labelkin.validation import check_memory, memory_of_machine
 
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(labelkin.memory, "memory_of_machine", lambda: 20_000)
+    monkeypatch.setattr(labelkin.validation, "memory_of_machine", lambda: 20_000)
 
 
 def test_a_machine_says_what_it_has():
