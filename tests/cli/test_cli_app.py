@@ -128,15 +128,15 @@ def test_a_wrong_call_is_answered_before_scikit_learn_is_loaded(tmp_path):
     (tmp_path / "bad.csv").write_text("a,b\nx,y\n")
     train = ["train", "news.jsonl", "-o"]
     calls = [
-        ([*train, "mine.txt"], "exists and is no labelkin model file"),
+        ([*train, "mine.txt"], "must be a new file"),
         ([*train, "news.jsonl"], "must be another file than the input"),
         ([*train, "no/m"], "in a folder that exists"),
         (["train", "no.jsonl", "-o", "m"], "There is no file or folder"),
         ([*train, "m", "--content", "naive-bayes"], "Did you mean 'naive_bayes'?"),
         ([*train, "m", "--labels", "forest"], "'logistic', 'svm'"),
         ([*train, "m", "--variant", "medium"], "'soft', 'hard'"),
-        ([*train, "m", "--thresholds", "2"], "thresholds must be strictly between 0 and 1"),
-        ([*train, "m", "--evidence-weight", "much"], "--evidence-weight must be"),
+        ([*train, "m", "--thresholds", "2"], "strictly between 0 and 1"),
+        ([*train, "m", "--evidence-weight", "much"], "'--evidence-weight': It must be"),
         ([*train, "m", "--rules", "no.csv"], "No such file"),
         ([*train, "m", "--saved-work", "no.sqlite"], "No such file"),
         ([*train, "m", "--weight", "1"], "No such option"),
@@ -193,12 +193,6 @@ def test_the_help_takes_little_time():
     after = os.times()
     used = after.children_user - before.children_user + after.children_system
     assert used - before.children_system < 0.3
-
-
-def test_a_model_file_begins_as_the_check_of_the_target_says(vector_model):
-    from labelkin.cli.options import MODEL_START
-
-    assert vector_model.read_bytes().startswith(MODEL_START)
 
 
 class TestCompletion:

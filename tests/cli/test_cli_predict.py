@@ -310,7 +310,7 @@ def test_killed_and_resumed_there_is_no_gap_no_repetition_and_memory_stays_flat(
 
 
 class TestAsAnnifIndexes:
-    """What Annif's ``index`` does: so many labels, from a score on, and a file per document."""
+    """A number of labels, and a minimum probability, as in ``annif index``."""
 
     def test_so_many_labels_whatever_the_thresholds(self, model, texts):
         answers = lines(call("predict", model, texts, "-q", "--top", 5).done())
@@ -338,22 +338,6 @@ class TestAsAnnifIndexes:
         assert all(answer["labels"] for answer in lines(done.done()))
         assert "each with a label." in done.err
 
-    def test_a_file_for_each_document(self, model, texts, tmp_path):
-        expected = lines(call("predict", model, texts, "-q", "--top", 3).done())
-        folder = tmp_path / "labels"
-        arguments = ["predict", model, texts, "-q", "--top", 3, "--out-folder", folder]
-        call(*arguments).done()
-        for answer in expected:
-            rows = (folder / f"{answer['id']}.tsv").read_text().splitlines()
-            found = [row.split("\t") for row in rows]
-            assert {label: float(p) for label, p in found} == answer["probabilities"]
-        assert "must be a new folder" in call(*arguments).refused()
-        file = folder / f"{expected[1]['id']}.tsv"
-        before = {path.name: path.read_bytes() for path in folder.iterdir()}
-        file.unlink()
-        call(*arguments, "--resume").done()
-        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
     def test_several_inputs_in_one_call(self, model, tmp_path):
         (tmp_path / "a.csv").write_bytes("Nr;Title\n7;Öl und Gas\n".encode("cp1252"))
         (tmp_path / "b").mkdir()
@@ -375,8 +359,6 @@ class TestAsAnnifIndexes:
         [
             (["--top", 2, "--at-least", 3], "--at-least must not be above 2"),
             (["--threshold", 2], "--threshold"),
-            (["--out", "a", "--out-folder", "b"], "got both"),
-            (["--out-folder", "b", "--all-scores"], "for one file with all answers"),
             (["--replace"], "--replace overwrites a file"),
         ],
     )
@@ -425,7 +407,7 @@ class TestWrongCalls:
             pipeline = make_pipeline(WordCounts(min_documents=1), last)
             return save(pipeline.fit(words, sets), tmp_path / "m")
 
-        assert "PCut looks at all documents" in call("predict", saved(PCut()), texts).refused()
+        assert "PCut needs all documents" in call("predict", saved(PCut()), texts).refused()
         call("predict", saved(FixedCut()), texts).done()
 
     def test_resuming_needs_a_file(self, model, texts):

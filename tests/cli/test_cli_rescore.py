@@ -93,7 +93,7 @@ def test_every_kind_of_file_gives_the_same(tmp_path, train, kind):
     (tmp_path / f"s{kind}").write_bytes(write_scores(ScoreMatrix(SCORES, names), kind))
     out = tmp_path / f"better{kind}"
     call("rescore", tmp_path / f"s{kind}", "--train", train, "--out", out, "-q").done()
-    np.testing.assert_allclose(read_score_file(out).values, BETTER, rtol=1e-15)
+    np.testing.assert_allclose(read_score_file(out, NAMES).values, BETTER, rtol=1e-15)
 
 
 def test_sparse_scores_and_sparse_labels(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from labelkin.prediction.output import Output
+from labelkin.prediction.output import durable_output
 
 RUN = "import sys; from labelkin.cli import main; main(sys.argv[1:])"
 
@@ -97,12 +97,12 @@ def test_a_file_that_cannot_grow_is_named(model, texts, tmp_path):
 
 def test_two_writers_of_one_file_do_not_mix(model, texts, tmp_path):
     out = tmp_path / "labels.jsonl"
-    with Output.to_file(out) as first:
-        first.write('{"id": 1}\n')
+    with durable_output(out) as write:
+        write('{"id": 1}\n')
         done = labelkin("predict", model, texts, "--out", out, "--resume")
         assert done.returncode == 2
         assert b"is being written by another" in done.stderr
-        first.write('{"id": 2}\n')
+        write('{"id": 2}\n')
     assert out.read_text() == '{"id": 1}\n{"id": 2}\n'
 
 

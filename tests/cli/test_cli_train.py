@@ -255,7 +255,7 @@ class TestWhatIsUnderstood:
         assert (
             "20 documents, 4 without labels, 3 labels: 'milk', 'n/a', 'tea', columns separated by "
             "semicolons, separator '|', text from 'Überblick', labels from 'Schlagwörter', id from "
-            "'Nr'. Those without labels count as having none; --unlabelled skip leaves them out."
+            "'Nr'. Those without labels are kept; --unlabelled skip leaves them out."
             in done.err
         )
         assert "Note: 'n/a' is a label here" in done.err
@@ -302,14 +302,14 @@ class TestWrongCalls:
         assert tea.read_bytes() == before
         other = tmp_path / "notes.txt"
         other.write_text("mine")
-        assert "no labelkin model file" in call("train", tea, "-o", other).refused()
+        assert "must be a new file" in call("train", tea, "-o", other).refused()
         assert other.read_text() == "mine"
 
     def test_an_older_model_is_overwritten_if_that_is_wanted(self, tea, tmp_path):
         arguments = ["train", tea, "-o", tmp_path / "m", "--min-documents", 1, "-q"]
         call(*arguments).done()
         told = call(*arguments, "--content", "naive_bayes").refused()
-        assert "exists. --replace overwrites it" in told
+        assert "exists: --replace overwrites it" in told
         call(*arguments, "--content", "naive_bayes", "--replace").done()
         assert read_header(tmp_path / "m").summary["options"]["content"] == "naive_bayes"
 
@@ -330,14 +330,14 @@ class TestWrongCalls:
             (["--thresholds", "2"], "strictly between 0 and 1"),
             (
                 ["--evidence-weight", "-1"],
-                "--evidence-weight must be a number of at least 0 or auto, got '-1'",
+                "must be a number of at least 0 or auto, got '-1'",
             ),
             (["--evidence-weight", "much"], "'much'"),
             (["--at-least", "3", "--at-most", "2"], "--at-most must not be below --at-least"),
             (["--content", "tree"], "'naive_bayes'"),
             (["--stop-words", "nowhere.txt"], "auto, smart, none or a file"),
             (["--encoding", "klingon"], "no encoding 'klingon'"),
-            (["--rules", "nowhere.csv"], "there is none in"),
+            (["--rules", "nowhere.csv"], "No such file in"),
             (["--min-documents", "0"], "--min-documents"),
             (["--min-documents", "50"], "Lower --min-documents or give more"),
             (["--columns", "text=head"], "'head' must be the document's text, got no 'head'"),

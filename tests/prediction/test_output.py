@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from labelkin.corpora import Documents
 from labelkin.prediction import Answer
-from labelkin.prediction.output import Output, ResumeNote, cut_torn_line, make_layout, skip_answered
+from labelkin.prediction.output import (
+    check_note,
+    cut_torn_line,
+    durable_output,
+    make_layout,
+    resume_note,
+    skip_answered,
+    write_note,
+)
 
 IDS = st.one_of(st.integers(), st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])))
 
@@ -48,8 +56,8 @@ class TestGoingOn:
     answers = tuple(Answer(i, np.array([1]), np.array([0.2, 0.8])) for i in (1, 2))
 
     def write(self, path):
-        with Output.to_file(path) as output:
-            output.write(self.layout.header + "".join(map(self.layout.line, self.answers)))
+        with durable_output(path) as write:
+            write(self.layout.header + "".join(map(self.layout.line, self.answers)))
 
     def documents(self, *texts):
         return iter(Documents([f"{text}\n" for text in texts], "text"))
@@ -71,15 +79,13 @@ class TestGoingOn:
     def test_a_note_holds_the_model_and_the_options(self, tmp_path):
         model, out = tmp_path / "model", tmp_path / "out.csv"
         model.write_bytes(b"one")
-        note = ResumeNote.of(model, {"--limit": 3})
-        note.check(out)
+        note = resume_note(model, {"--limit": 3})
+        check_note(out, note)
         self.write(out)
-        note.write(out)
-        note.check(out)
+        write_note(out, note)
+        check_note(out, note)
         with pytest.raises(ValueError, match="with --limit 3, got not set"):
-            ResumeNote.of(model, {"--limit": None}).check(out)
+            check_note(out, resume_note(model, {"--limit": None}))
         model.write_bytes(b"another")
         with pytest.raises(ValueError, match="with the model of its first run"):
-            ResumeNote.of(model, {"--limit": 3}).check(out)
-        note.remove(out)
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out.csv"]
+            check_note(out, resume_note(model, {"--limit": 3}))

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, NaiveBayes
 from labelkin.corpora import Documents
+from labelkin.label_matrix import to_dense
 from labelkin.prediction import Choice, answer_batches, fitted_model
 from labelkin.text import WordCounts
 from labelkin.thresholds import FixedCut, LabelLimits
@@ -42,8 +43,8 @@ def test_given_labels_are_the_most_probable_first_and_no_more_than_the_limit(mod
     for all_given, first in zip(unlimited, limited, strict=True):
         np.testing.assert_array_equal(all_given.given[:1], first.given)
         assert (np.diff(all_given.probabilities[all_given.given]) <= 0).all()
-    with pytest.raises(ValueError, match="limit must be at least 1, got 0"):
-        answer_batches(model, documents, choice=Choice(limit=0))
+    with pytest.raises(ValueError, match="at_least must not be above 1, the maximum, got 2"):
+        answer_batches(model, documents, choice=Choice(limit=1, at_least=2))
 
 
 @pytest.mark.parametrize("choice", [Choice(), Choice(top=2), Choice(threshold=0.01, at_least=1)])
@@ -58,7 +59,7 @@ def test_only_labels_that_are_allowed_are_given_also_of_candidates(top, choice):
     allowed = np.isin(model.labels, ["milk", "tea"])
     [part] = answer_batches(model, documents, choice=choice, allowed=allowed)
     [whole] = answer_batches(model, documents, choice=Choice(threshold=0))
-    log_odds = model.log_odds(TEXTS)[:, allowed]
+    log_odds = to_dense(model.scores(TEXTS))[:, allowed]
     assert any(len(answer.given) for answer in part)
     for answer, every, row in zip(part, whole, log_odds, strict=True):
         np.testing.assert_array_equal(answer.probabilities, every.probabilities[allowed])
@@ -106,7 +107,7 @@ class TestOneRoad:
         expected = pipeline[-1].posterior(pipeline[:-1].transform(texts))
         found = fitted.posterior(fitted.content(texts))
         np.testing.assert_array_equal(found.log_odds, expected.log_odds)
-        np.testing.assert_array_equal(found.log_odds, fitted.log_odds(texts))
+        np.testing.assert_array_equal(found.log_odds, fitted.scores(texts))
         assert found.decisions().tolist() == expected.decisions().tolist()
 
     def test_another_rescorer_replaces_the_label_evidence(self, fitted):
@@ -125,6 +126,6 @@ class TestOneRoad:
         assert fitted.content(["tea sugar zzyzx", ""]).n_words.tolist() == [2, 0]
 
     def test_a_pickled_copy_answers_alike(self, fitted):
-        before = fitted.log_odds(["tea"])
+        before = fitted.scores(["tea"])
         copy = pickle.loads(pickle.dumps(fitted))
-        np.testing.assert_array_equal(copy.log_odds(["tea"]), before)
+        np.testing.assert_array_equal(copy.scores(["tea"]), before)

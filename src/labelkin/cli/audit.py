@@ -27,8 +27,7 @@ _MOST, _PRINTED = 1_000, 10
 _ENDINGS = (".csv", ".tsv", ".jsonl")
 
 
-@options.reads_corpus
-@options.counts_words
+@options.expand
 def audit(
     corpus: options.CorpusName,
     reading: options.Reading,
@@ -75,11 +74,9 @@ def audit(
             f"--out must end in {', '.join(_ENDINGS)}, got {out.name!r}: a table to edit, or "
             "JSON lines to review on the page."
         )
-    for path in (out, html):
-        if path is not None:
-            options.check_out(path, corpus)
-            options.check_new(path)
-    options.check_input(rules)
+    options.check_out(out, corpus)
+    options.check_out(html, corpus)
+    options.check_inputs(rules)
     options.check_vocabulary(vocab)
     parameters = words.parameters()
     start, target = time.perf_counter(), out or html

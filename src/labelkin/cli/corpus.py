@@ -38,7 +38,7 @@ def list_corpora() -> None:
 
 
 @corpus.command()
-@options.reads_corpus
+@options.expand
 def info(name: options.CorpusNames, reading: options.Reading) -> None:
     """Read a corpus and print its sizes, source and licence.
 
@@ -96,7 +96,8 @@ def export(
     """
     names = ("news.csv", "new.csv", "news.jsonl", "texts.jsonl")
     for file in names:
-        options.check_new(out / file)
+        if (out / file).exists():
+            raise ValueError(f"--out must not have {file}, and {out / file} exists: delete it.")
     from labelkin.corpora.published.newsroom import newsroom_files
     from labelkin.files import write_atomic
 

@@ -11,7 +11,7 @@ from labelkin.cli.predict import reading_line
 from labelkin.cli.printing import print_message, print_pairs
 
 
-@options.reads_corpus
+@options.expand
 def correct(
     corpus: options.CorpusName,
     issues: Annotated[
@@ -37,10 +37,8 @@ def correct(
     Example:  labelkin correct news.jsonl issues.saved.sqlite --out corrected.jsonl
     """
     options.check_corpus(corpus)
-    for path in issues:
-        options.check_input(path)
+    options.check_inputs(*issues)
     options.check_out(out, corpus)
-    options.check_new(out)
     from labelkin.curation.corrected_files import read_changes, write_corrected_corpus
     from labelkin.curation.corrections import Corrections
 

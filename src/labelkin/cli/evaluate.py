@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from labelkin.vocabulary import Vocabulary
 
 
-@options.reads_corpus
+@options.expand
 def evaluate(
     model: options.ModelPath,
     corpus: options.CorpusNames,

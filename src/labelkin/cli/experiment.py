@@ -73,7 +73,7 @@ def list_experiments(
 
     Example:  labelkin experiment list
     """
-    options.check_input(folder)
+    options.check_inputs(folder)
     if folder is not None:
         from labelkin.research.experiments import read_results
 
@@ -109,9 +109,8 @@ def run_one(
 
     Example:  labelkin experiment run reuters21578 --out results/reuters
     """
-    options.check_input(path)
-    if Path(name).suffix or os.sep in name:
-        options.check_input(Path(name))
+    is_file = bool(Path(name).suffix) or os.sep in name
+    options.check_inputs(path, name if is_file else None)
     from labelkin.research.experiments import find_experiment, run_experiment
 
     found, paths = find_experiment(name), {}
@@ -129,7 +128,7 @@ def run_one(
 
 
 @experiment.command()
-@options.reads_corpus
+@options.expand
 def new(
     name: options.CorpusName,
     reading: options.Reading,
@@ -144,8 +143,7 @@ def new(
     """
     options.check_corpus(name)
     file = Path(f"{Path(name).stem}.toml") if out is None else out
-    options.check_out(file, name)
-    options.check_new(file, "Name another by --out, or delete it.")
+    options.check_out(file, name, hint="name another by --out, or delete it.")
     from labelkin.files import write_atomic
     from labelkin.research.experiments import new_experiment
 
@@ -166,8 +164,7 @@ def report_folders(
 
     Example:  labelkin experiment report results/reuters results/ohsumed --out tables
     """
-    for folder in folders:
-        options.check_input(folder)
+    options.check_inputs(*folders)
     from labelkin.research.reports.documents import report_results
 
     for folder in folders:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from labelkin.cli import options
 from labelkin.cli.options import option
-from labelkin.cli.predict import check_inputs, read_documents, reading_line
+from labelkin.cli.predict import read_documents, reading_line
 from labelkin.cli.printing import counted, print_json, print_message, print_table, watching
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _ENDINGS = (".csv", ".tsv", ".jsonl")
 
 
-@options.reads_documents
+@options.expand
 def next(
     model: options.ModelPath,
     pool: options.InputPaths,
-    reading: options.Reading,
+    reading: options.DocumentReading,
     n: Annotated[int, option("Number of documents.", "--n", "-n", min=1)] = 10,
     out: Annotated[
         Path | None, option("A new file, .csv, .tsv or .jsonl, instead of a table.", "--out", "-o")
@@ -46,11 +46,10 @@ def next(
     Example:  labelkin next news.labelkin texts/ -n 100 --out next.csv
     """
     options.check_model(model)
-    check_inputs(pool)
-    if out is not None:
-        options.check_out(out, *pool, replace=replace)
-        if out.suffix.lower() not in _ENDINGS:
-            raise ValueError(f"--out must end in {', '.join(_ENDINGS)}, got {out.name}.")
+    options.check_inputs(*pool)
+    options.check_out(out, *pool, replace=replace)
+    if out is not None and out.suffix.lower() not in _ENDINGS:
+        raise ValueError(f"--out must end in {', '.join(_ENDINGS)}, got {out.name}.")
     wanted = ("id", "labels", "accepted", "rejected")
     reading = reading.like(model, pool)
     source = read_documents(pool, input_format, reading, optional=wanted)

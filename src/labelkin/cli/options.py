@@ -1,4 +1,4 @@
-"""Options that several commands share, and checks of paths and names.
+"""Options of several commands, and checks of paths and names.
 
 Paths and names are checked before scikit-learn is loaded.
 """
@@ -9,10 +9,11 @@ import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
 
 import typer
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from labelkin.scaling.blocks import Engine
     from labelkin.vocabulary import LabelNames
 
-#: How a model file begins; labelkin.storage, which defines it, loads scikit-learn.
-MODEL_START = b"\x89LABELKIN"
 #: Titles of groups of options.
 MODEL, WORDS, FILES = "Model", "Words of the texts", "How files are read"
 ASSIGNED, NAMES = "Assigned labels", "Names of labels"
@@ -44,31 +43,54 @@ def argument(about: str, metavar: str | None = None) -> Any:
     return typer.Argument(help=about, metavar=metavar)
 
 
-def _known_encoding(name: str | None) -> str | None:
-    if name is not None:
-        try:
-            codecs.lookup(name)
-        except LookupError:
-            raise typer.BadParameter(f"Python knows no encoding {name!r}.") from None
+def _encoding(name: str) -> str:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        raise typer.BadParameter(f"Python knows no encoding {name!r}.") from None
     return name
 
 
-def _one_character(text: str | None) -> str | None:
-    """Return one character; a tab may be typed as backslash and t."""
+def _one_character(text: str) -> str:
+    r"""Return one character; a tab may be typed as ``\t``."""
     delimiter = "\t" if text == "\\t" else text
-    if delimiter is not None and len(delimiter) != 1:
+    if len(delimiter) != 1:
         raise typer.BadParameter(f"It must be one character, or \\t for a tab, got {text!r}.")
     return delimiter
 
 
-def _content_names(text: str | None) -> str | None:
+def _content_names(text: str) -> str:
     """Return full names of content classifiers, separated by commas."""
-    if text is None:
-        return None
     given = [SHORT.get(name.strip(), name.strip()) for name in text.split(",")]
     for name in given:
-        check_name("content", name)
+        try:
+            check_name("content", name)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
     return ",".join(dict.fromkeys(given))
+
+
+def _evidence_weight(text: str) -> float | Literal["auto"]:
+    if text == "auto":
+        return "auto"
+    with suppress(ValueError):
+        if 0 <= (weight := float(text)) < float("inf"):
+            return weight
+    raise typer.BadParameter(
+        f"It must be a number of at least 0 or auto, got {text!r}. 1 is the paper's, 0 the "
+        "content alone."
+    )
+
+
+def _thresholds(text: str) -> float | str:
+    """Return thresholds as the classifier takes them: a probability, or a name."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not 0 < number < 1:
+        raise typer.BadParameter(f"A probability must be strictly between 0 and 1, got {text}.")
+    return number
 
 
 Quiet = Annotated[bool, option("Print results and errors only.", "--quiet", "-q")]
@@ -76,14 +98,17 @@ AsJson = Annotated[bool, option("Print JSON.", "--json")]
 Replace = Annotated[bool, option("Overwrite an existing --out.", "--replace")]
 Encoding = Annotated[
     str | None,
-    option("Encoding of text files. [default: detected]", panel=FILES, callback=_known_encoding),
+    option(
+        "Encoding of text files. [default: detected]", panel=FILES, parser=_encoding, metavar="NAME"
+    ),
 ]
 Delimiter = Annotated[
     str | None,
     option(
         "Character between the columns of a table. [default: detected]",
         panel=FILES,
-        callback=_one_character,
+        parser=_one_character,
+        metavar="CHARACTER",
     ),
 ]
 Separator = Annotated[
@@ -140,7 +165,7 @@ Content = Annotated[
         "[default: svm for words, forest and logistic regression for other numbers]",
         panel=MODEL,
         metavar=f"[{'|'.join(names('content'))}],...",
-        callback=_content_names,
+        parser=_content_names,
     ),
 ]
 Labels = Annotated[
@@ -151,8 +176,27 @@ VariantName = Annotated[
     Literal["soft", "hard"],
     option("Fill in other labels by probabilities (M2) or by decisions (M1).", panel=MODEL),
 ]
+EvidenceWeight = Annotated[
+    Any,
+    option(
+        "Weight of label evidence: auto learns it; 1 is the paper's. [default: auto]",
+        panel=MODEL,
+        parser=_evidence_weight,
+        metavar="auto|NUMBER",
+    ),
+]
 RulesFile = Annotated[
     Path | None, option("Rules between labels: a table (narrower, broader) or SKOS.", panel=MODEL)
+]
+Thresholds = Annotated[
+    Any,
+    option(
+        "A probability, a metric such as micro_f1 or document_f1, or a rule "
+        f"({', '.join(names('thresholds'))}). [default: 0.5]",
+        panel=ASSIGNED,
+        parser=_thresholds,
+        metavar="NUMBER|NAME",
+    ),
 ]
 VocabularyFile = Annotated[
     str | None,
@@ -190,36 +234,10 @@ Dask = Annotated[
 NJobs = Annotated[int | None, option("Threads; -1 for all cores.", "--n-jobs", "-j")]
 
 
-def read_evidence_weight(text: str) -> float | Literal["auto"]:
-    """Return an evidence weight: ``"auto"`` or a number of at least 0."""
-    if text == "auto":
-        return "auto"
-    with suppress(ValueError):
-        if 0 <= (weight := float(text)) < float("inf"):
-            return weight
-    raise ValueError(
-        f"evidence_weight must be a number of at least 0 or auto, got {text!r}. 1 is the "
-        "paper's, 0 the content alone."
-    )
-
-
-def read_thresholds(text: str | None) -> float | str | None:
-    """Return thresholds as the classifier takes them: a probability, or a name."""
-    try:
-        number = float(text or 0.5)
-    except ValueError:
-        return text
-    if not 0 < number < 1:
-        raise ValueError(f"thresholds must be strictly between 0 and 1, got {text}.")
-    return number
-
-
-def _read_stop_words(text: str) -> Any:
+def _stop_words(text: str) -> Any:
     """Return a name of stop words, or the words of a file; ``None`` for ``"none"``."""
-    if text in ("auto", "smart"):
-        return text
-    if text == "none":
-        return None
+    if text in ("auto", "smart", "none"):
+        return None if text == "none" else text
     path = Path(text)
     if not path.is_file():
         raise ValueError(
@@ -245,7 +263,8 @@ def read_columns(texts: list[str]) -> dict[Any, str | list[str]]:
     return {field: found if found[1:] else found[0] for field, found in names.items()}
 
 
-class CountedWords(NamedTuple):
+@dataclass(frozen=True)
+class CountedWords:
     """Options for counting words."""
 
     stem: Annotated[bool, option("Reduce words to stems.", "--stem/--no-stem", panel=WORDS)] = True
@@ -257,17 +276,50 @@ class CountedWords(NamedTuple):
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of ``WordCounts``."""
-        return self._asdict() | {"stop_words": _read_stop_words(self.stop_words)}
+        return vars(self) | {"stop_words": _stop_words(self.stop_words)}
 
 
-class Reading(NamedTuple):
-    """Options for reading a corpus."""
+@dataclass(frozen=True)
+class DocumentReading:
+    """Options for reading documents."""
 
-    path: Annotated[Path | None, option("Path of a known corpus.", panel=FILES)] = None
     columns: Columns = None
     separator: Separator = None
     delimiter: Delimiter = None
     encoding: Encoding = None
+    preferred: dict[str, Any] | None = None  #: not an option: columns of a model file
+
+    def named(self) -> dict[str, Any]:
+        """Return the given options, as :func:`labelkin.corpora.load` takes them."""
+        columns = None if self.columns is None else read_columns(self.columns)
+        options = vars(self) | {"columns": columns, "unlabelled": None}
+        return {key: value for key, value in options.items() if value is not None}
+
+    def kept(self) -> dict[str, Any]:
+        """Return the options that a model file contains, for :meth:`like`."""
+        return {k: v for k, v in self.named().items() if k in ("columns", "separator")}
+
+    def like(self, model: Path, paths: Sequence[str]) -> Self:
+        """Return options that read files as the training files of a model were read."""
+        from labelkin.corpora import KNOWN, text_format
+        from labelkin.storage import read_header
+
+        kept = (read_header(model).summary or {}).get("reading", {})
+        given = read_columns(self.columns or [])
+        texts = {"text", "title"} if {"text", "title"} & {*given} else set()
+        columns = {k: v for k, v in kept.get("columns", {}).items() if k not in texts | {*given}}
+        files = [Path(one) for one in paths]
+        is_table = all(one.is_file() and text_format(one) in ("csv", "tsv") for one in files)
+        separator = self.separator or (kept.get("separator") if is_table else None)
+        is_known = any(one in KNOWN for one in paths)
+        return replace(self, preferred=None if is_known else columns or None, separator=separator)
+
+
+@dataclass(frozen=True)
+class Reading(DocumentReading):
+    """Options for reading a corpus."""
+
+    path: Annotated[Path | None, option("Path of a known corpus.", panel=FILES)] = None
     unlabelled: Annotated[
         Literal["none", "skip"] | None,
         option(
@@ -283,33 +335,6 @@ class Reading(NamedTuple):
             panel=FILES,
         ),
     ] = None
-    preferred: dict[str, Any] | None = None  #: not an option: columns of a model file
-
-    def named(self) -> dict[str, Any]:
-        """Return the given options, as :func:`labelkin.corpora.load` takes them."""
-        columns = None if self.columns is None else read_columns(self.columns)
-        options = self._asdict() | {"columns": columns, "unlabelled": None}
-        return {key: value for key, value in options.items() if value is not None}
-
-    def like(self, model: Path, paths: Sequence[str]) -> Reading:
-        """Return options that read files as the training files of a model were read."""
-        from labelkin.corpora import KNOWN, text_format
-        from labelkin.storage import read_header
-
-        kept = (read_header(model).summary or {}).get("reading", {})
-        given = read_columns(self.columns or [])
-        texts = {"text", "title"} if {"text", "title"} & {*given} else set()
-        columns = {k: v for k, v in kept.get("columns", {}).items() if k not in texts | {*given}}
-        files = [Path(one) for one in paths]
-        is_table = all(one.is_file() and text_format(one) in ("csv", "tsv") for one in files)
-        separator = self.separator or (kept.get("separator") if is_table else None)
-        is_known = any(one in KNOWN for one in paths)
-        return self._replace(preferred=None if is_known else columns or None, separator=separator)
-
-    def kept(self) -> dict[str, Any]:
-        """Return the options that a model file contains, for :meth:`like`."""
-        named = self.named()
-        return {name: named[name] for name in ("columns", "separator") if name in named}
 
     def corpus(
         self,
@@ -322,7 +347,6 @@ class Reading(NamedTuple):
         An option that does not apply to its format is an error. ``check`` may raise before the
         report.
         """
-        check_corpus(name)
         from labelkin import corpora
 
         try:
@@ -334,14 +358,29 @@ class Reading(NamedTuple):
             called = name if isinstance(name, str) else ", ".join(name)
             rule = f"{unused[1]} must be of a corpus of texts (.csv, .tsv, .jsonl)"
             raise ValueError(f"{rule}, and {called} is another one.") from None
-        left_out = self.unlabelled == "skip" and not found.is_labelled.all()
-        wanted = found.labelled() if left_out else found
+        is_labelled = found.is_labelled
+        is_part = self.unlabelled == "skip" and not is_labelled.all()
+        wanted = found.labelled() if is_part else found
         if check is not None:
             check(wanted)
         if not quiet:
-            print_message(_understood(found, self.unlabelled))
-            print_label_notes(found)
+            _report(found, len(is_labelled) - int(is_labelled.sum()), self.unlabelled)
         return wanted
+
+
+def _report(corpus: Corpus, n_unlabelled: int, unlabelled: str | None) -> None:
+    """Print how a corpus was read, in one line, and labels that may be mistakes."""
+    facts, hint = [counted(corpus.Y.shape[0], "document")], ""
+    if n_unlabelled:
+        left_out = " left out" if unlabelled == "skip" else ""
+        facts.append(f"{n_unlabelled:,} without labels{left_out}")
+        if unlabelled is None:
+            hint = " Those without labels are kept; --unlabelled skip leaves them out."
+    facts.append(f"{counted(corpus.Y.shape[1], 'label')}: {listed(corpus.label_names.tolist())}")
+    if corpus.understood:
+        facts.append(corpus.understood)
+    print_message(f"{', '.join(facts)}.{hint}")
+    print_label_notes(corpus)
 
 
 def print_label_notes(corpus: Corpus) -> None:
@@ -357,54 +396,34 @@ def print_label_notes(corpus: Corpus) -> None:
         )
 
 
-def _understood(corpus: Corpus, unlabelled: str | None) -> str:
-    """Return how a corpus was read, in one line."""
-    n_documents, n_labels = corpus.Y.shape
-    n_without = n_documents - int(corpus.is_labelled.sum())
-    said = [counted(n_documents, "document")]
-    if n_without:
-        said.append(f"{n_without:,} without labels" + (" left out" if unlabelled == "skip" else ""))
-    said.append(f"{counted(n_labels, 'label')}: {listed(corpus.label_names.tolist())}")
-    hint = ""
-    if n_without and unlabelled is None:
-        hint = " Those without labels count as having none; --unlabelled skip leaves them out."
-    return ", ".join([*said, *filter(None, [corpus.understood])]) + "." + hint
-
-
-def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter ``reading`` of a command by the options of :class:`Reading`."""
-    return _with_options(command, "reading", Reading, Reading._fields[:-1])
-
-
-def reads_documents(command: Callable[..., None]) -> Callable[..., None]:
-    """Do the same with the options that apply to documents without labels."""
-    return _with_options(
-        command, "reading", Reading, ("columns", "separator", "delimiter", "encoding")
-    )
-
-
-def counts_words(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter ``words`` of a command by the options of :class:`CountedWords`."""
-    return _with_options(command, "words", CountedWords, CountedWords._fields)
-
-
-def _with_options(
-    command: Callable[..., None], name: str, record: Any, fields: Sequence[str]
-) -> Callable[..., None]:
+def expand(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace parameters that are records of options by their options."""
     own = signature(command, eval_str=True)
-    hints = get_type_hints(record, include_extras=True)
+    records: dict[str, Any] = {
+        name: one.annotation for name, one in own.parameters.items() if is_dataclass(one.annotation)
+    }
+    parameters = [p for p in own.parameters.values() if p.name not in records]
+    options: dict[str, list[str]] = {}
+    for name, record in records.items():
+        hints = get_type_hints(record, include_extras=True)
+        found = [one for one in fields(record) if hasattr(hints[one.name], "__metadata__")]
+        options[name] = [one.name for one in found]
+        parameters += [
+            Parameter(
+                one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[one.name]
+            )
+            for one in found
+        ]
 
     @wraps(command)
     def called(**given: Any) -> None:
-        found = record(**{field: given.pop(field) for field in fields})
-        command(**given, **{name: found})
+        for name, record in records.items():
+            given[name] = record(**{field: given.pop(field) for field in options[name]})
+        command(**given)
 
-    kind = Parameter.KEYWORD_ONLY
-    parameters = [p.replace(kind=kind) for p in own.parameters.values() if p.name != name]
-    for field in fields:
-        default = record._field_defaults[field]
-        parameters.append(Parameter(field, kind, default=default, annotation=hints[field]))
-    called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    called.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[p.replace(kind=Parameter.KEYWORD_ONLY) for p in parameters]
+    )
     return called
 
 
@@ -434,12 +453,15 @@ def check_language(names: LabelNames, language: str | None) -> LabelNames:
 
 
 def open_model(path: Path, trusted: list[str] | None, *, texts: bool = False) -> FittedModel:
-    """Load a model file; ``texts``: a model that takes vectors is an error."""
+    """Load a model file; with ``texts``, a model that takes vectors is an error."""
     from labelkin.prediction import load_model
 
     fitted = load_model(path, trusted or ())
-    if texts:
-        fitted.check_texts(str(path))
+    if texts and not fitted.takes_texts:
+        raise ValueError(
+            f"{path} must take texts, and takes vectors: it was trained on a corpus of them. "
+            "Train a model on texts, or give this one vectors in Python (labelkin.load)."
+        )
     return fitted
 
 
@@ -460,10 +482,11 @@ def check_corpus(names: str | list[str]) -> None:
         check_there(name)
 
 
-def check_input(path: Path | None) -> None:
-    """Raise for a missing file or folder."""
-    if path is not None and not path.exists():
-        raise FileNotFoundError(f"{path}: No such file, there is none in {path.absolute().parent}.")
+def check_inputs(*paths: str | Path | None) -> None:
+    """Raise for a missing file or folder; stdin (``-``) and options without a value pass."""
+    for path in paths:
+        if path not in (None, "-") and not Path(path).exists():
+            raise FileNotFoundError(f"{path}: No such file in {Path(path).absolute().parent}.")
 
 
 def check_vocabulary(vocab: str | None) -> None:
@@ -471,41 +494,37 @@ def check_vocabulary(vocab: str | None) -> None:
     if vocab is not None:
         from labelkin.vocabulary.files import PACKAGED
 
-        check_input(None if vocab in PACKAGED else Path(vocab))
+        check_inputs(None if vocab in PACKAGED else vocab)
 
 
-def check_out(out: Path, *sources: str | Path, replace: bool = True) -> None:
-    """Raise if a file cannot be written, is an input, or, unless ``replace``, exists."""
+def check_out(
+    out: Path | None, *sources: str | Path, replace: bool | None = None, hint: str = ""
+) -> None:
+    """Raise if a file cannot be written, is an input, or exists.
+
+    Parameters
+    ----------
+    out : Path, optional
+        The file to write.
+    *sources : str or Path
+        Inputs.
+    replace : bool, optional
+        Value of ``--replace``, if the command has this option.
+    hint : str
+        Hint for a file that exists.
+    """
+    if out is None:
+        return
     if out.is_dir():
         raise ValueError(f"--out must be a file, and {out} is a folder. Name a file in it.")
     if not out.parent.is_dir():
         raise ValueError(f"--out must be in a folder that exists, and {out.parent} does not.")
     check_ordinary(out)
-    if any(out.exists() and Path(one).exists() and out.samefile(one) for one in sources):
+    if not out.exists():
+        return
+    if any(Path(one).exists() and out.samefile(one) for one in sources):
         raise ValueError(f"--out must be another file than the input, got {out}. Name a new file.")
     if not replace:
-        check_new(out, REPLACES)
-
-
-#: Hint for an existing file that --replace overwrites.
-REPLACES = "--replace overwrites it; else delete it or name another."
-
-
-def check_new(out: Path, hint: str = "Delete it or name another.") -> None:
-    """Raise for a file that exists."""
-    if out.exists():
-        raise ValueError(f"--out must be a new file, and {out} exists. {hint}")
-
-
-def check_model_target(out: Path, replace: bool) -> None:
-    """Raise for an existing file that is not a model or must not be replaced."""
-    if not out.is_file():
-        return
-    with out.open("rb") as file:
-        if file.read(len(MODEL_START)) != MODEL_START:
-            raise ValueError(
-                f"--out must be a new file or an older model, and {out} exists and is no labelkin "
-                "model file. Delete it or name another."
-            )
-    if not replace:
-        check_new(out, REPLACES)
+        overwrites = "" if replace is None else "--replace overwrites it; else "
+        hint = hint or f"{overwrites}delete it or name another."
+        raise ValueError(f"--out must be a new file, and {out} exists: {hint}")

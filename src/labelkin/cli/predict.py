@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,17 +17,15 @@ from labelkin.cli.printing import counted, print_message, resumable, watching
 if TYPE_CHECKING:
     from labelkin.corpora.documents import Document, DocumentFiles, Documents
     from labelkin.prediction import Answer
+    from labelkin.prediction.output import Layout
 
 
-@options.reads_documents
+@options.expand
 def predict(
     model: options.ModelPath,
     input: options.InputPaths,
-    reading: options.Reading,
+    reading: options.DocumentReading,
     out: Annotated[Path | None, option("A new file. [default: stdout]", "--out", "-o")] = None,
-    out_folder: Annotated[
-        Path | None, option("Instead of --out: a file ID.tsv per document, label and probability.")
-    ] = None,
     format: Annotated[
         Literal["jsonl", "csv", "tsv", "doccano", "prodigy"] | None,
         option(
@@ -37,13 +36,15 @@ def predict(
     top: Annotated[
         int | None,
         option(
-            "The N most probable labels, whatever the model's thresholds.", panel=ASSIGNED, min=1
+            "Number of most probable labels, instead of the model's thresholds.",
+            panel=ASSIGNED,
+            min=1,
         ),
     ] = None,
     threshold: Annotated[
         float | None,
         option(
-            "All labels with at least this probability, whatever the model's thresholds.",
+            "Minimum probability of a label, instead of the model's thresholds.",
             panel=ASSIGNED,
             min=0,
             max=1,
@@ -65,7 +66,7 @@ def predict(
     trusted: options.Trusted = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Assign labels to many documents, one line or one file each, in their order.
+    """Assign labels to many documents, one line each, in their order.
 
     The model's thresholds decide, unless --top or --threshold do. A document without an id is named
     by its number. Answers are written batch by batch: with --resume, the same command resumes an
@@ -78,17 +79,23 @@ def predict(
 
     Example:  labelkin predict news.labelkin texts.jsonl --out labels.jsonl --resume
 
-    Example:  labelkin predict news.labelkin texts/ --top 10 --threshold 0.1 --out-folder labels
+    Example:  labelkin predict news.labelkin texts/ --top 10 --threshold 0.1 --out labels.csv
 
     Example:  cat texts.txt | labelkin predict news.labelkin - --format csv > labels.csv
     """
     options.check_model(model)
-    check_inputs(input)
-    _check_outputs(input, out, out_folder, resume=resume, replace=replace, all_scores=all_scores)
+    options.check_inputs(*input)
+    if out is None and (resume or replace):
+        which = "--resume continues" if resume else "--replace overwrites"
+        raise ValueError(f"{which} a file: name it by --out.")
+    if resume and replace:
+        raise ValueError("--resume continues --out, and --replace overwrites it. Use one of them.")
+    hint = "--resume continues it, --replace overwrites it; else name another."
+    options.check_out(out, *input, replace=resume or replace, hint=hint)
     reading = reading.like(model, input)
     source = read_documents(input, input_format, reading)
-    rest = _at_least_one(source, "stdin" if input == ["-"] else ", ".join(input))
-    from labelkin import prediction
+    documents = _at_least_one(source, "stdin" if input == ["-"] else ", ".join(input))
+    from labelkin.prediction import Choice, answer_batches
     from labelkin.prediction import output as files
     from labelkin.scaling.progress import track
 
@@ -99,11 +106,11 @@ def predict(
         [every[j] for j in allowed.nonzero()[0]]
         for every in (names.labels, names.all(label_language))
     )
-    called = None if names.vocabulary is None else shown
     ending = "" if out is None else out.suffix.lower().removeprefix(".")
-    kind = format or (ending if ending in files.LAYOUTS else "jsonl")
+    kind = format or (ending if ending in files.FORMATS else "jsonl")
     given = {name: getattr(reading, name) for name in ("delimiter", "separator", "encoding")}
     like = files.table_conventions(source, kind, [*labels, *shown], given, is_file=out is not None)
+    called = None if names.vocabulary is None else shown
     layout = files.make_layout(kind, labels, all_scores, called, **like)
     chosen: dict[str, Any] = {
         **{"--format": kind, "--limit": limit, "--all-scores": all_scores},
@@ -111,55 +118,45 @@ def predict(
         **{"--columns": reading.columns, "--delimiter": reading.delimiter},
         **{"--include": include, "--exclude": exclude, "--label-language": label_language},
     }
-    note = files.ResumeNote.of(model, chosen)
-    if out_folder is not None and resume:
-        rest = (d for d in rest if not (out_folder / files.file_name(d.name)).exists())
-    target = out_folder or out
-    if target is not None and resume:
-        note.check(target)
+    note = files.resume_note(model, chosen)
+    if out is not None and resume:
+        files.check_note(out, note)
     if out is not None and replace:
         out.unlink(missing_ok=True)
     with (
-        resumable(None if target is None else " with --resume"),
+        resumable(None if out is None else " with --resume"),
         watching(quiet),
         options.cluster(dask) as engine,
-        files.Output.to_file(out, resume=resume, encoding=layout.encoding)
-        if out
-        else files.Output(sys.stdout.buffer, durable=False) as output,
+        nullcontext(_print_text)
+        if out is None
+        else files.durable_output(out, resume=resume, encoding=layout.encoding) as write,
     ):
-        n_answered, is_resumed = 0, out is not None and out.stat().st_size > 0
-        if out_folder is not None:
-            out_folder.mkdir(exist_ok=True)
-        if out is not None and is_resumed:
-            n_answered = files.skip_answered(out, layout, rest)
+        n_answered = 0
+        if out is not None and out.stat().st_size > 0:
+            n_answered = files.skip_answered(out, layout, documents)
             print_message(f"{n_answered:,} documents have answers; resuming.", quiet)
-        if target is not None:
-            note.write(target)
-        if out_folder is None and not is_resumed:
-            output.write(layout.header)
+        else:
+            write(layout.header)
+        if out is not None:
+            files.write_note(out, note)
         total = None if quiet else _count_documents(input)
-        batches = prediction.answer_batches(
+        batches = answer_batches(
             fitted,
-            track(rest, "documents", total and max(total - n_answered, 0)),
+            track(documents, "documents", total and max(total - n_answered, 0)),
             batch=batch,
-            choice=prediction.Choice(top, threshold, at_least, limit),
+            choice=Choice(top, threshold, at_least, limit),
             allowed=None if allowed.all() else allowed,
             engine=engine,
             texts=kind in files.WITH_TEXTS,
         )
-        write = (
-            files.folder_writer(out_folder, labels, called)
-            if out_folder is not None
-            else lambda answers: output.write("".join(map(layout.line, answers)))
-        )
-        _write(write, batches, quiet)
-    if target is not None:
-        note.remove(target)
+        _write(write, layout, batches, quiet)
+    if out is not None:
+        files.note_path(out).unlink(missing_ok=True)
     print_message(reading_line(source), quiet)
 
 
 def _at_least_one(source: Documents | DocumentFiles, name: str) -> Iterator[Document]:
-    """Return an iterator of documents; none is an error."""
+    """Return an iterator of documents; no document is an error."""
     documents = iter(source)
     first = next(documents, None)
     if first is None:
@@ -167,14 +164,29 @@ def _at_least_one(source: Documents | DocumentFiles, name: str) -> Iterator[Docu
     return chain([first], documents)
 
 
-def check_inputs(paths: list[str]) -> None:
-    """Raise for a missing file or folder of documents."""
-    for path in paths:
-        options.check_input(None if path == "-" else Path(path))
+def _write(
+    write: Callable[[str], None], layout: Layout, batches: Iterator[list[Answer]], quiet: bool
+) -> None:
+    """Write answers batch by batch, and report their numbers."""
+    start, n_documents, n_empty, n_few = time.perf_counter(), 0, 0, 0
+    for answers in batches:
+        write("".join(map(layout.line, answers)))
+        n_documents += len(answers)
+        n_empty += sum(not len(answer.given) for answer in answers)
+        n_few += sum(answer.has_few_words for answer in answers)
+    seconds = time.perf_counter() - start
+    without = f"{n_empty:,} of them without a label" if n_empty else "each with a label"
+    print_message(f"{counted(n_documents, 'document')} in {seconds:.1f} s, {without}.", quiet)
+    if n_few:
+        print_message(
+            f"Note: the model knows few words of {counted(n_few, 'document')}. Another language, "
+            "or another subject? Check their labels.",
+            quiet,
+        )
 
 
 def read_documents(
-    input: list[str], format: Any, reading: options.Reading, **wanted: Any
+    input: list[str], format: Any, reading: options.DocumentReading, **wanted: Any
 ) -> Documents | DocumentFiles:
     """Return the documents of files and folders, or of stdin; ``wanted`` as in Documents."""
     from labelkin.corpora.documents import DocumentFiles, Documents
@@ -191,43 +203,8 @@ def reading_line(source: Documents | DocumentFiles) -> str:
     from labelkin.corpora.documents import Documents
 
     counts = source.understood.counts if isinstance(source, Documents) else source.counts
-    said = [f"{counted(counts['document'], 'document')} read", str(source.understood)]
-    return ", ".join(filter(None, said)) + "."
-
-
-def _check_outputs(
-    input: list[str],
-    out: Path | None,
-    out_folder: Path | None,
-    *,
-    resume: bool,
-    replace: bool,
-    all_scores: bool,
-) -> None:
-    """Raise for outputs that cannot be written, and for options that exclude each other."""
-    if out is not None and out_folder is not None:
-        raise ValueError("Answers go to --out or to --out-folder, got both. Name one.")
-    if out is None and out_folder is None and (resume or replace):
-        which = "--resume continues" if resume else "--replace overwrites"
-        raise ValueError(f"{which} a file: name it by --out.")
-    if out_folder is not None and (all_scores or replace):
-        which = "--all-scores" if all_scores else "--replace"
-        raise ValueError(f"{which} is for one file with all answers: name it by --out.")
-    if resume and replace:
-        raise ValueError("--resume continues --out, and --replace overwrites it. Give one.")
-    if out is not None:
-        options.check_out(out, *input)
-        if not (resume or replace):
-            hint = "--resume continues it, --replace overwrites it; else name another."
-            options.check_new(out, hint)
-    if out_folder is not None:
-        if not out_folder.parent.is_dir():
-            raise ValueError(f"--out-folder must be in a folder that exists, got {out_folder}.")
-        if out_folder.exists() and not resume:
-            raise ValueError(
-                f"--out-folder must be a new folder, and {out_folder} exists. --resume continues "
-                "it; else delete it or name another."
-            )
+    facts = [f"{counted(counts['document'], 'document')} read", str(source.understood)]
+    return ", ".join(filter(None, facts)) + "."
 
 
 def _count_documents(sources: list[str]) -> int | None:
@@ -245,22 +222,7 @@ def _count_documents(sources: list[str]) -> int | None:
     return total or None
 
 
-def _write(
-    write: Callable[[list[Answer]], None], batches: Iterator[list[Answer]], quiet: bool
-) -> None:
-    """Write answers batch by batch, and report their numbers."""
-    start, n_documents, n_empty, n_few = time.perf_counter(), 0, 0, 0
-    for answers in batches:
-        write(answers)
-        n_documents += len(answers)
-        n_empty += sum(not len(answer.given) for answer in answers)
-        n_few += sum(answer.has_few_words for answer in answers)
-    seconds = time.perf_counter() - start
-    without = f"{n_empty:,} of them without a label" if n_empty else "each with a label"
-    print_message(f"{counted(n_documents, 'document')} in {seconds:.1f} s, {without}.", quiet)
-    if n_few:
-        print_message(
-            f"Note: the model knows few words of {counted(n_few, 'document')}. Another language, "
-            "or another subject? Check their labels.",
-            quiet,
-        )
+def _print_text(text: str) -> None:
+    """Write whole lines to stdout at once."""
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()

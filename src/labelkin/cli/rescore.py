@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
 from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from labelkin.cli import options
-from labelkin.cli.options import MODEL, argument, option
+from labelkin.cli.options import argument, option
 from labelkin.cli.printing import METRIC_WORDS, counted, print_message, watching
 
 if TYPE_CHECKING:
     from labelkin.evaluation.metrics import Evaluation
     from labelkin.label_matrix import LabelMatrix
     from labelkin.models.rescorer import LabelRescorer
-    from labelkin.prediction.scores import DocumentLabels, ScoreMatrix
+    from labelkin.prediction.scores import DocumentLabels
 
 
-@options.reads_documents
+@options.expand
 def rescore(
     scores: Annotated[
         Path,
@@ -30,14 +29,12 @@ def rescore(
         ),
     ],
     train: Annotated[str, option("Training labels: a corpus, or a 0/1 matrix.")],
-    reading: options.Reading,
+    reading: options.DocumentReading,
     out: Annotated[Path | None, option("A new file. [default: stdout]", "--out", "-o")] = None,
     scale: Annotated[
         Literal["probability", "log_odds"], option("Scale of the scores.")
     ] = "probability",
-    evidence_weight: Annotated[
-        str, option("Weight of label evidence: auto learns it; 1 is the paper's.", panel=MODEL)
-    ] = "auto",
+    evidence_weight: options.EvidenceWeight = None,
     out_of_fold: Annotated[
         Path | None,
         option(
@@ -68,12 +65,9 @@ def rescore(
     Example:  labelkin rescore scores.npz --train labels.npz --out-of-fold training-scores.npz
     --out better.npz
     """
-    options.check_input(scores)
-    options.check_input(out_of_fold)
+    options.check_inputs(scores, out_of_fold)
     options.check_corpus([name for name in (train, truth) if name is not None])
-    if out is not None:
-        options.check_out(out, scores, replace=replace)
-    weight = options.read_evidence_weight(evidence_weight)
+    options.check_out(out, scores, replace=replace)
 
     from labelkin.files import atomic_replace
     from labelkin.models.builder import build_part
@@ -95,31 +89,25 @@ def rescore(
     unseen = None
     if out_of_fold is not None:
         found = files.read_score_file(out_of_fold, given.names, missing)
-        unseen = files.columns_like(found, given)
+        unseen = files.columns_like(found, given.names)
+    weight: Any = "auto" if evidence_weight is None else evidence_weight
     rescorer = LabelRescorer(
         build_part("labels", labels), variant=variant, evidence_weight=weight, scale=scale
     )
     _fit(rescorer, learned, unseen, quiet)
     known = labelled if truth is None else files.read_label_sets(truth, **reading.named())
-    compared = files.Comparison(None if quiet else known, given.names, truth is not None)
-
-    def better(done: Any) -> Iterator[ScoreMatrix]:
-        for one, metrics in done:
-            compared.add(metrics)
-            yield one
-
+    compared = files.KnownScores(None if quiet else known, given.names, truth is not None)
     with (
         options.cluster(dask) as cluster,
         using(cluster) as engine,
         nullcontext(sys.stdout.buffer) if out is None else atomic_replace(out) as file,
     ):
-        with_known = ((one, compared.known_labels(one)) for one in chain([given], blocks))
+        with_known = ((one, compared.of(one)) for one in chain([given], blocks))
         done = engine.map(files.rescore_block, with_known, rescorer=rescorer)
         kind = (out or scores).suffix.lower()
         if out is None and kind in (".npy", ".npz"):
             kind = ".csv"  # stdout gets text
-        n_documents, n_labels = files.write_blocks(file, better(done), kind)
-        compared.check_complete()
+        n_documents, n_labels = files.write_blocks(file, compared.add(done), kind)
         if compared.totals is not None:
             print_message(_before_and_after(*compared.totals))
         file.flush()

@@ -58,7 +58,7 @@ def serve(
         )
     for path in models:
         options.check_model(path)
-    options.check_input(review)
+    options.check_inputs(review)
     from labelkin.curation.saved_work import saved_work_path
     from labelkin.service import serve as run_service
 

@@ -62,7 +62,11 @@ def suggest(
     options.check_model(model)
     document = text if as_text else _document(text)
     fitted = options.open_model(model, trusted, texts=True)
-    fitted.check_label_evidence(str(model))
+    if not fitted.has_label_evidence:
+        raise ValueError(
+            f"{model} must be a LabelDependenceClassifier to react to labels, got a "
+            f"{type(fitted.classifier).__name__}. labelkin train makes such files."
+        )
     names = options.check_language(fitted.names, label_language)
     known, unlearned = _known_labels(fitted, accept or [], reject or [])
     allowed = names.allowed(include or (), exclude or ())

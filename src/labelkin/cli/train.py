@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,20 +20,17 @@ from labelkin.cli.printing import (
     timed_stage,
     watching,
 )
-from labelkin.registry import names
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
     from labelkin.label_matrix import LabelMatrix
     from labelkin.vocabulary import Vocabulary
 
-_STAGES = {"WordCounts": "words", "TermWeights": "weights of words", "StandardScaler": "scales"}
 #: Labels from which SVMs without candidates get a hint.
 _MANY_LABELS = 1000
 
 
-@options.reads_corpus
-@options.counts_words
+@options.expand
 def train(
     corpus: options.CorpusNames,
     out: Annotated[Path, option("The model file to write.", "--out", "-o")],
@@ -67,25 +65,12 @@ def train(
     ] = None,
     labels: options.Labels = "logistic",
     variant: options.VariantName = "soft",
-    evidence_weight: Annotated[
-        str | None,
-        option(
-            "Weight of label evidence: auto learns it; 1 is the paper's. [default: auto]",
-            panel=MODEL,
-        ),
-    ] = None,
+    evidence_weight: options.EvidenceWeight = None,
     rules: options.RulesFile = None,
     saved_work: Annotated[
         Path | None, option("Also learn from the work that labelkin serve saved.", panel=MODEL)
     ] = None,
-    thresholds: Annotated[
-        str | None,
-        option(
-            "A probability, a metric such as micro_f1 or document_f1, or a rule "
-            f"({', '.join(names('thresholds'))}). [default: 0.5]",
-            panel=ASSIGNED,
-        ),
-    ] = None,
+    thresholds: options.Thresholds = None,
     at_least: Annotated[
         int | None,
         option("Minimum number of labels per document. [default: 0]", panel=ASSIGNED, min=0),
@@ -118,18 +103,13 @@ def train(
     Example:  labelkin train annif.tsv -o topics.labelkin --vocab topics.ttl --rules topics.ttl
     """
     options.check_corpus(corpus)
-    options.check_input(rules)
+    options.check_inputs(rules, saved_work)
     options.check_vocabulary(vocab)
-    options.check_input(saved_work)
-    options.check_out(out, *corpus)
-    options.check_model_target(out, replace)
-    asked_weight = evidence_weight or ("0.1" if preset == "fast" else "auto")
-    weight = options.read_evidence_weight(asked_weight)
+    options.check_out(out, *corpus, replace=replace)
     _check_limits(at_least, at_most)
-    cut = options.read_thresholds(thresholds)
     from labelkin.thresholds import LabelLimits, as_rule
 
-    rule = as_rule(cut, "log_odds")
+    rule = as_rule(thresholds, "log_odds")
     parameters = words.parameters()
     with timed_stage(f"reading {', '.join(corpus)}", quiet):
         loaded = reading.corpus(corpus, quiet)
@@ -138,8 +118,9 @@ def train(
         held_out = f"{counted(len(loaded.test), 'test document')} held out and scored at the end"
         print_message(f"{held_out}; --all also learns from them.", quiet)
 
-    from labelkin.models.builder import build_content, build_part, build_steps, plan_for_corpus
-    from labelkin.models.classifier import LabelDependenceClassifier
+    from labelkin.models.builder import build_model, build_part, plan_for_corpus
+    from labelkin.models.presets import DEFAULTS
+    from labelkin.models.training import fit_and_evaluate
     from labelkin.storage import save
     from labelkin.text import WordCounts
     from labelkin.vocabulary.matching import corpus_vocabulary, current_labels
@@ -147,15 +128,26 @@ def train(
     plan = plan_for_corpus(
         loaded, preset, (content or "").split(","), (views or "").replace(" ", "").split(",")
     )
+    if "svm" in plan.names and top is None and loaded.Y.shape[1] > _MANY_LABELS:
+        print_message(
+            f"An SVM for each of {loaded.Y.shape[1]:,} labels takes long. --n-jobs uses more "
+            "cores; --content nearest_neighbours --top 100 takes a small part of the time.",
+            quiet,
+        )
     documents, found, mark = _documents(loaded, all_documents, saved_work, quiet)
     concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
     label_sets = current_labels(found, concepts)
+    n_documents, n_labels = label_sets.shape
     label_names = label_sets.names.tolist()
-    shown = print_matches(label_names, concepts, vocab or loaded.name, quiet, found.shape[1])
-    counts = WordCounts(**parameters)
+    shown = _matched(label_names, concepts, vocab or loaded.name, quiet, found.shape[1])
     least = _at_least(preset, at_least, label_sets, quiet)
-    classifier = LabelDependenceClassifier(
-        build_content(plan, top=top, words=counts),
+    weight = evidence_weight
+    if weight is None:
+        weight = DEFAULTS[preset or "default"].get("evidence_weight", "auto")
+    model = build_model(
+        plan,
+        WordCounts(**parameters),
+        top=top,
         labels=build_part("labels", labels),
         variant=variant,
         evidence_weight=weight,
@@ -166,22 +158,22 @@ def train(
         n_jobs=n_jobs,
         random_state=random_state,
     )
-    if "svm" in plan.names and top is None:
-        _hint_candidates(len(label_names), quiet)
-    size = {"documents": label_sets.shape[0], "labels": len(label_names)}
-    sizes = f"{counted(size['documents'], 'document')}, {counted(size['labels'], 'label')}"
+    sizes = f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}"
     print_message(f"learning from {sizes}: {listed(shown)}.", quiet)
-    model, scores = _fit(build_steps(plan, counts), classifier, documents, label_sets, quiet)
+    with watching(quiet):
+        scores = fit_and_evaluate(
+            model, documents, label_sets, partial(timed_stage, quiet=quiet), verbose=not quiet
+        )
     if concepts is not None:
-        classifier.concepts_ = concepts
+        (model[-1] if hasattr(model, "steps") else model).concepts_ = concepts
     chosen = {
         "content": str(plan),
         "views": ",".join(plan.views) or None,
         "preset": preset,
         "labels": labels,
         "variant": variant,
-        "evidence_weight": asked_weight,
-        "thresholds": thresholds or "0.5",
+        "evidence_weight": weight if weight == "auto" else f"{weight:g}",
+        "thresholds": f"{thresholds or 0.5}",
         "random_state": str(random_state),
         "top": None if top is None else str(top),
         "part": "all" if all_documents else "train",
@@ -190,19 +182,19 @@ def train(
         "corpus": loaded.name,
         "source": loaded.source,
         "licence": loaded.licence,
-        **size,
-        "options": {name: value for name, value in chosen.items() if value is not None},
+        "documents": n_documents,
+        "labels": n_labels,
+        "options": _given(chosen),
         "vocabulary": None if concepts is None else concepts.name,
         "reading": reading.kept() or None,
         "saved_work": mark,
         "cross_validated": scores,
     }
-    save(model, out, summary={name: one for name, one in summary.items() if one is not None})
+    save(model, out, summary=_given(summary))
     print_scores(scores)
     if is_tested:
         _print_test_scores(model, loaded, concepts)
-    _note_saved_work(out, saved_work)
-    print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
+    _print_file(out, saved_work)
 
 
 def _check_limits(at_least: int | None, at_most: int | None) -> None:
@@ -210,46 +202,34 @@ def _check_limits(at_least: int | None, at_most: int | None) -> None:
         raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
 
 
-def _note_saved_work(out: Path, saved_work: Path | None) -> None:
-    """Print a note about saved work beside the model that was not learned from."""
+def _print_file(out: Path, saved_work: Path | None) -> None:
     beside = out.with_suffix(".saved.sqlite")
     if saved_work is None and beside.exists():
         print_message(
             f"Note: the label evidence learns from {beside} when the model is served; "
             "--saved-work also learns its words."
         )
+    print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
 
 
-def _hint_candidates(n_labels: int, quiet: bool) -> None:
-    if n_labels > _MANY_LABELS:
-        print_message(
-            f"An SVM for each of {n_labels:,} labels takes long. --n-jobs uses more cores; "
-            "--content nearest_neighbours --top 100 takes a small part of the time.",
-            quiet,
-        )
+def _at_least(preset: str | None, at_least: int | None, labels: LabelMatrix, quiet: bool) -> int:
+    """Return the minimum number of labels; print a note if every training document has one."""
+    if at_least is not None or not (labels.positive.sum(axis=1) > 0).all():
+        return at_least or 0
+    least = int(preset == "strong")
+    hint = "every new one will get one" if least else "--at-least 1 gives one to every new one also"
+    print_message(f"Every training document has a label: {hint}.", quiet)
+    return least
 
 
-def _fit(
-    steps: list[Any], classifier: Any, documents: Any, labels: LabelMatrix, quiet: bool
-) -> tuple[Any, dict[str, dict[str, float | None]]]:
-    """Return the fitted model and its cross-validated scores."""
-    from sklearn.pipeline import make_pipeline
-
-    from labelkin.models.training import fit_and_evaluate
-
-    X = documents
-    for step in steps:
-        with timed_stage(_STAGES.get(type(step).__name__, "vectors"), quiet):
-            X = step.fit_transform(X)
-    with watching(quiet):
-        scores = fit_and_evaluate(classifier, X, labels, verbose=int(not quiet))
-    return make_pipeline(*steps, classifier) if steps else classifier, scores
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _documents(
     corpus: Corpus, all_documents: bool, saved_work: Path | None, quiet: bool
 ) -> tuple[Any, LabelMatrix, list[Any] | None]:
-    """Return training documents, their labels, and how far saved work was read."""
+    """Return training documents, their labels, and the position in the saved work."""
     if saved_work is None:
         from labelkin.corpora.corpus import labels_of
 
@@ -271,25 +251,24 @@ def _documents(
     return documents, labels, list(mark)
 
 
-def print_matches(
-    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool, n_before: int = 0
-) -> list[str]:
+def _matched(
+    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool, n_before: int
+) -> list[Any]:
     """Report how many labels a vocabulary names; return the names. No name is an error."""
+    if vocabulary is None:
+        return labels
     from labelkin.vocabulary import LabelNames
 
     names = LabelNames(labels, vocabulary)
-    if vocabulary is not None:
-        names.check_some(source)
-        languages = f" in {listed(vocabulary.languages)}" if vocabulary.languages else ""
-        print_message(
-            f"{vocabulary.name}: {len(vocabulary):,} concepts{languages}; {names.n_named:,} of "
-            f"{len(labels):,} labels have a name.",
-            quiet,
-        )
-        if n_before > len(labels):
-            print_message(
-                f"{n_before - len(labels)} labels were merged into their successors.", quiet
-            )
+    names.check_some(source)
+    languages = f" in {listed(vocabulary.languages)}" if vocabulary.languages else ""
+    print_message(
+        f"{vocabulary.name}: {len(vocabulary):,} concepts{languages}; {names.n_named:,} of "
+        f"{len(labels):,} labels have a name.",
+        quiet,
+    )
+    if n_before > len(labels):
+        print_message(f"{n_before - len(labels)} labels were merged into their successors.", quiet)
     return names.all()
 
 
@@ -307,18 +286,6 @@ def read_rules(labels: list[Any], path: Path, vocabulary: Vocabulary | None, qui
             quiet,
         )
     return found.rules
-
-
-def _at_least(preset: str | None, at_least: int | None, labels: LabelMatrix, quiet: bool) -> int:
-    """Return the minimum number of labels; if every training document has one, say so."""
-    if at_least is not None or not (labels.positive.sum(axis=1) > 0).all():
-        return at_least or 0
-    every = "Every training document has a label"
-    if preset == "strong":
-        print_message(f"{every}, and every new one will get one.", quiet)
-        return 1
-    print_message(f"{every}: --at-least 1 gives one to every new one also.", quiet)
-    return 0
 
 
 def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) -> None:

@@ -67,6 +67,5 @@ def export_work(
             sys.stdout.buffer.write(line)
         return
     options.check_out(out, path)
-    options.check_new(out)
     with atomic_replace(out, mode=0o600) as file:
         file.writelines(lines)

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from labelkin.content.any_classifier import PerLabel, as_content
@@ -19,6 +20,7 @@ from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.ensemble_spec import content_name
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus
+from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.registry import Kind, part_class
 from labelkin.text import TermWeights, TextView, WordCounts
 from labelkin.text.terms import View
@@ -127,6 +129,28 @@ def build_content(plan: ContentPlan, *, top: int | None = None, words: Any = Non
     if len(made) > 1:
         return ContentEnsemble(list(zip(plan.names, made, strict=True)))
     return made[0] if made else None
+
+
+def build_model(
+    plan: ContentPlan, words: WordCounts | None = None, *, top: int | None = None, **parameters: Any
+) -> Any:
+    """Return an unfitted model: a pipeline, or a classifier if the plan has no steps before it.
+
+    Parameters
+    ----------
+    plan : ContentPlan
+        Result of :func:`plan_content`.
+    words : WordCounts, optional
+        How words are counted; default ``WordCounts()``.
+    top : int, optional
+        Candidates per document; default all labels.
+    **parameters
+        Of :class:`~labelkin.LabelDependenceClassifier`.
+    """
+    content = build_content(plan, top=top, words=words)
+    classifier = LabelDependenceClassifier(content, **parameters)
+    steps = build_steps(plan, WordCounts() if words is None else words)
+    return make_pipeline(*steps, classifier) if steps else classifier
 
 
 def build_steps(plan: ContentPlan, words: WordCounts) -> list[BaseEstimator]:

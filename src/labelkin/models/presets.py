@@ -13,11 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.pipeline import make_pipeline
-
-from labelkin.models.builder import Preset, build_content, build_steps, plan_content
-from labelkin.models.classifier import LabelDependenceClassifier
-from labelkin.text import WordCounts
+from labelkin.models.builder import Preset, build_model, plan_content
 from labelkin.thresholds import LabelLimits
 
 #: Parameters of the classifier that differ from its own defaults.
@@ -57,9 +53,5 @@ def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> An
     >>> preset("strong", random_state=0).content.members[2][0]
     'title'
     """
-    plan = plan_content(name)
-    classifier = LabelDependenceClassifier(
-        build_content(plan, words=words), **{**DEFAULTS[name], **options}
-    )
-    steps = build_steps(plan, WordCounts() if words is None else words)
-    return make_pipeline(*steps, classifier) if steps else classifier
+    plan = plan_content(name)  # also checks the name
+    return build_model(plan, words, **{**DEFAULTS[name], **options})

@@ -1,13 +1,16 @@
-"""Fit a model and evaluate it on its training documents, out of fold."""
+"""Fitting a model, and its evaluation on the training documents, out of fold."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from labelkin.evaluation.metrics import evaluate
 from labelkin.evaluation.splits import round_robin_folds
@@ -16,34 +19,44 @@ from labelkin.models.classifier import LabelDependenceClassifier
 
 #: Metrics of a training summary.
 SUMMARY_METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
-
-_SystemScores = dict[str, dict[str, float | None]]
+_STAGES = {"WordCounts": "words", "TermWeights": "weights of words", "StandardScaler": "scales"}
 
 
 def fit_and_evaluate(
-    classifier: LabelDependenceClassifier, X: Any, labels: LabelMatrix, verbose: int = 0
-) -> _SystemScores:
-    """Fit a classifier; return out-of-fold scores of its content and of its posterior.
+    model: Pipeline | LabelDependenceClassifier,
+    documents: Any,
+    labels: LabelMatrix,
+    stage: Callable[[str], AbstractContextManager[None]],
+    verbose: bool = False,
+) -> dict[str, dict[str, float | None]]:
+    """Fit a model; return out-of-fold scores of its content and of its posterior.
 
     Parameters
     ----------
-    classifier
-        Unfitted; it is fitted itself, and keeps nothing of the training documents.
-    X, labels
-        Documents and label sets.
-    verbose
-        As the parameter of the classifier, while it is fitted.
+    model : Pipeline or LabelDependenceClassifier
+        Unfitted; it is fitted, and contains none of the training documents.
+    documents, labels : documents and LabelMatrix
+        The training documents.
+    stage : callable
+        Context for each step before the classifier, from its name.
+    verbose : bool, default False
+        Whether the classifier reports its stages.
 
     Returns
     -------
     dict
         ``"content"`` and ``"model"`` → metric → score; ``None`` if a metric is not defined.
     """
-    classifier.set_params(keep_out_of_fold=True, verbose=verbose)
-    unseen = classifier.fit(X, labels).out_of_fold_
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    for step in steps[:-1]:
+        with stage(_STAGES.get(type(step).__name__, "vectors")):
+            documents = step.fit_transform(documents)
+    classifier = steps[-1]
+    classifier.set_params(keep_out_of_fold=True, verbose=int(verbose))
+    found = classifier.fit(documents, labels).out_of_fold_
     scores = {
-        "content": _scores(classifier, labels, unseen.content),
-        "model": _scores(classifier, labels, unseen.posterior),
+        "content": _scores(classifier, labels, found.content),
+        "model": _scores(classifier, labels, found.posterior),
     }
     del classifier.out_of_fold_
     classifier.set_params(keep_out_of_fold=False, verbose=0, n_jobs=None)

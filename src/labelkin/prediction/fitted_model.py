@@ -12,23 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.content.term_contributions import terms_of
+from labelkin.content.term_contributions import contributions_of, terms_of, with_term_names
 from labelkin.corpora.documents import Document
 from labelkin.corpora.lines import in_blocks
 from labelkin.estimator import LogOddsClassifier
 from labelkin.evaluation.metrics.inputs import above_zero
-from labelkin.explain.contributions import (
-    Posterior,
-    TermExplanation,
-    content_and_members,
-    explain_terms,
-)
+from labelkin.explain.contributions import Posterior, TermExplanation, content_and_members
 from labelkin.label_matrix import best_labels, to_dense
+from labelkin.label_matrix.record import names_to_columns
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import to_probability
@@ -41,8 +36,10 @@ from labelkin.vocabulary import LabelNames, vocabulary_of
 _WORD = re.compile(r"[^\W_]+")
 #: Known words of a text, and their share, below which they are few; the page has the same rule.
 _FEW, _SMALL_SHARE = 3, 0.15
-#: Different words whose columns are remembered, a few megabytes.
+#: Different words whose columns are cached, a few megabytes.
 _MOST_WORDS = 2**16
+#: Documents × labels of a batch, 2²² numbers are 32 MB, and documents of a batch.
+_CELLS, _MOST = 2**22, 1000
 
 
 class DocumentContent(NamedTuple):
@@ -50,16 +47,14 @@ class DocumentContent(NamedTuple):
 
     Attributes
     ----------
-    vectors
+    vectors : array or sparse matrix of shape (n_documents, n_features)
         The documents as the classifier takes them.
-    log_odds
-        Content log-odds, ``(n_documents, n_labels)``; of candidates a CSR array.
-    members
-        What each member of an ensemble adds, ``(n_documents, n_labels)`` each; ``None``: the
-        content is one classifier.
-    n_words
-        Number of words that the model knows, ``(n_documents,)``; ``None``: its first step does not
-        count words.
+    log_odds : array or CSR array of candidates, (n_documents, n_labels)
+        Content log-odds.
+    members : mapping, optional
+        Log-odds that each member of an ensemble adds, ``(n_documents, n_labels)`` each.
+    n_words : ndarray of int, (n_documents,), optional
+        Number of words that the model knows, if its first step counts words.
     """
 
     vectors: Any
@@ -70,26 +65,23 @@ class DocumentContent(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """The way from documents to a posterior; made by :func:`fitted_model` and :func:`load_model`.
+    """A fitted model, from documents to a posterior.
+
+    :func:`fitted_model` and :func:`load_model` return it. Several threads may use it at once.
 
     Attributes
     ----------
-    steps
-        Pipeline from documents to vectors; ``None`` if the classifier takes the documents.
-    classifier
+    steps : Pipeline, optional
+        Steps from documents to vectors; ``None`` if the classifier takes the documents.
+    classifier : LogOddsClassifier
         One of labelkin's classifiers, fitted on label sets.
-
-    Notes
-    -----
-    A service that learns passes its current ``rescorer`` to :meth:`posterior` and :meth:`scores`;
-    the default is the one in the model file. Several threads may use a model at the same time.
     """
 
     steps: Pipeline | None
     classifier: Any
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the model without what it remembers."""
+        """Return the model without its caches."""
         return {"steps": self.steps, "classifier": self.classifier}
 
     @property
@@ -128,52 +120,36 @@ class FittedModel:
 
     @cached_property
     def terms(self) -> Any:
-        """Names of the columns of vectors; ``None``: they have no names."""
+        """Names of the columns of vectors, if they have names."""
         return None if self.steps is None else terms_of(self.steps)
-
-    def check_texts(self, name: str) -> None:
-        """Raise if the model takes vectors, not texts."""
-        if not self.takes_texts:
-            raise ValueError(
-                f"{name} must take texts, and takes vectors: it was trained on a corpus of them. "
-                "Train a model on texts, or give this one vectors in Python (labelkin.load)."
-            )
-
-    def check_label_evidence(self, name: str) -> None:
-        """Raise if the model has no label evidence and cannot react to known labels."""
-        if not self.has_label_evidence:
-            raise ValueError(
-                f"{name} must be a LabelDependenceClassifier to react to labels, got a "
-                f"{type(self.classifier).__name__}. labelkin train makes such files."
-            )
 
     def vectors(self, documents: Any) -> Any:
         """Return the vectors of documents, as the classifier takes them."""
         return self._first_and_last(documents)[1]
 
     def content(self, documents: Any) -> DocumentContent:
-        """Return the content evidence of documents, which every posterior starts from."""
+        """Return the content evidence of documents."""
         first, vectors = self._first_and_last(documents)
         inner = self.classifier.content_ if self.has_label_evidence else self.classifier
         log_odds, members = content_and_members(inner, vectors)
         n_words = None
-        if self.steps is not None and _counts_words(self.steps[0]):
+        if self.steps is not None and isinstance(self.steps[0], WordCounts):
             n_words = np.asarray(first.sum(axis=1), dtype=np.int64).ravel()
         return DocumentContent(vectors, log_odds, members, n_words)
 
     def posterior(
         self, content: DocumentContent, known: Any = None, rescorer: LabelRescorer | None = None
     ) -> Posterior:
-        """Return the posterior of documents, from which suggestions and explanations are read.
+        """Return the posterior of documents, for suggestions and explanations.
 
         Parameters
         ----------
-        content
-            As :meth:`content` returns it.
-        known
-            Known labels, as :meth:`labelkin.LabelRescorer.posterior` takes them; default none.
-        rescorer
-            Label evidence; default that of the model file.
+        content : DocumentContent
+            Result of :meth:`content`.
+        known : known labels, optional
+            As :meth:`labelkin.LabelRescorer.posterior` takes them.
+        rescorer : LabelRescorer, optional
+            Label evidence, as of a service that learns; default that of the model file.
         """
         classifier = self.classifier
         found = (rescorer or classifier.rescorer_).posterior(content.log_odds, known)
@@ -192,10 +168,17 @@ class FittedModel:
 
         ``None`` if the content classifier has no exact contributions, such as a forest.
         """
-        found = explain_terms(self.classifier, vectors, labels, top=top) if len(labels) else None
-        if found is None or self.terms is None:
-            return found
-        return [[_with_names(one, self.terms) for one in row] for row in found]
+        inner = self.classifier.content_ if self.has_label_evidence else self.classifier
+        found = contributions_of(inner, vectors, names_to_columns(labels, self.labels))
+        if found is None:
+            return None
+        return [
+            [
+                TermExplanation.of(label, with_term_names(one, self.terms), top)
+                for label, one in zip(labels, row, strict=True)
+            ]
+            for row in found
+        ]
 
     def has_few_words(self, texts: Sequence[str], vectors: Any) -> NDArray[np.bool_]:
         """Return for each text whether the model knows few of its words: under 3, or under 15 %.
@@ -215,7 +198,7 @@ class FittedModel:
     def scores(
         self, documents: Any, known: Any = None, rescorer: LabelRescorer | None = None
     ) -> Any:
-        """Return the posterior log-odds, ``(n_documents, n_labels)``, of candidates a CSR array.
+        """Return the posterior log-odds, ``(n_documents, n_labels)``, a CSR array of candidates.
 
         ``known`` and ``rescorer`` are those of :meth:`posterior`.
         """
@@ -224,15 +207,11 @@ class FittedModel:
     def scores_of_vectors(
         self, vectors: Any, known: Any = None, rescorer: LabelRescorer | None = None
     ) -> Any:
-        """Return the same for vectors."""
+        """Return the posterior log-odds of documents that are vectors already."""
         if not self.has_label_evidence:
             return self.classifier.log_odds(vectors)
         content = self.classifier.content_.log_odds(vectors)
         return (rescorer or self.classifier.rescorer_).rescore(content, known)
-
-    def log_odds(self, documents: Any) -> NDArray[np.float64]:
-        """Return the posterior log-odds, dense; −inf for labels outside the candidate set."""
-        return to_dense(self.scores(documents))
 
     def decide(self, log_odds: Any) -> Any:
         """Return the decisions of the model's thresholds and rules."""
@@ -255,24 +234,10 @@ class FittedModel:
 
     @cached_property
     def _count(self) -> Callable[[Any], Any]:
-        """The first step; one that counts words remembers the words of earlier documents."""
+        """The first step; word counts cache the words of earlier documents."""
         assert self.steps is not None
         first = self.steps[0]
         return first.counter(_MOST_WORDS) if isinstance(first, WordCounts) else first.transform
-
-
-def _counts_words(step: Any) -> bool:
-    if isinstance(step, CountVectorizer):
-        return not isinstance(step, TfidfVectorizer) and not step.binary
-    return isinstance(step, WordCounts)
-
-
-def _with_names(one: TermExplanation, names: Any) -> TermExplanation:
-    terms = (
-        term._replace(term=names[term.term]) if isinstance(term.term, int) else term
-        for term in one.terms
-    )
-    return replace(one, terms=tuple(terms))
 
 
 def load_model(path: Path, trusted: Sequence[str] = ()) -> FittedModel:
@@ -285,11 +250,13 @@ def fitted_model(model: Any, name: str = "The model") -> FittedModel:
 
     Parameters
     ----------
-    model
+    model : classifier, pipeline or FittedModel
         One of labelkin's classifiers, or a pipeline that ends in one; fitted.
-    name
+    name : str, default "The model"
         Name of the model in messages.
     """
+    if isinstance(model, FittedModel):
+        return model
     check_is_fitted(model)
     steps = None
     classifier = model
@@ -309,20 +276,15 @@ def fitted_model(model: Any, name: str = "The model") -> FittedModel:
     return FittedModel(steps, classifier)
 
 
-#: Documents × labels answered at a time, unless a batch is named: 2²² numbers are 32 MB.
-_CELLS = 2**22
-_MOST = 1000
-
-
 class Choice(NamedTuple):
-    """Which labels a document is given, where it is not the model's thresholds that decide.
+    """Limits for the labels of a document.
 
     Attributes
     ----------
     top : int, optional
-        Maximum number of labels, the most probable ones, …
+        The number of most probable labels, instead of the model's thresholds.
     threshold : float, optional
-        … with at least this probability; both ``None``: the model's thresholds decide.
+        Minimum probability of a label, instead of the model's thresholds.
     at_least : int, default 0
         Minimum number of labels; the most probable labels are added.
     limit : int, optional
@@ -335,35 +297,27 @@ class Choice(NamedTuple):
     limit: int | None = None
 
     @property
-    def is_the_models(self) -> bool:
+    def by_thresholds(self) -> bool:
         """Whether the model's thresholds decide."""
         return self.top is None and self.threshold is None
 
-    def check(self) -> None:
-        """Raise for numbers that make no sense."""
-        for name, value in self._asdict().items():
-            if name == "threshold" and not (value is None or 0 <= value <= 1):
-                raise ValueError(f"threshold must be a probability, got {value!r}.")
-            if name in ("top", "limit") and not (value is None or value >= 1):
-                raise ValueError(f"{name} must be at least 1, got {value!r}.")
-        most = min((n for n in (self.top, self.limit) if n is not None), default=self.at_least)
-        if self.at_least > most:
-            raise ValueError(f"at_least must not be above {most}, the most, got {self.at_least}.")
+    @property
+    def most(self) -> int | None:
+        """Maximum number of labels."""
+        return min((n for n in (self.top, self.limit) if n is not None), default=None)
 
     def labels(
         self, log_odds: NDArray[np.float64], probabilities: NDArray[np.float64], decided: Any
     ) -> list[NDArray[np.intp]]:
-        """Return the columns of the labels that each document is given, most probable first."""
-        there = log_odds > -np.inf  # not: rejected, or no candidate
-        if not self.is_the_models:
+        """Return the columns of the labels of each document, most probable first."""
+        there = log_odds > -np.inf  # not rejected, and a candidate
+        if not self.by_thresholds:
             decided = there & (probabilities >= (self.threshold or 0.0))
-        most = min((n for n in (self.top, self.limit) if n is not None), default=None)
-        given = best_labels(log_odds, most, decided)
+        given = best_labels(log_odds, self.most, decided)
         few = [i for i, labels in enumerate(given) if len(labels) < self.at_least]
         if few:
-            for i, labels in zip(
-                few, best_labels(log_odds[few], self.at_least, there[few]), strict=True
-            ):
+            added = best_labels(log_odds[few], self.at_least, there[few])
+            for i, labels in zip(few, added, strict=True):
                 given[i] = labels
         return given
 
@@ -374,13 +328,13 @@ class Answer(NamedTuple):
     Attributes
     ----------
     id : str or int
-        Of the document, or its number.
+        Id or number of the document.
     given : ndarray of int
-        Columns of the labels it is given, most probable first.
+        Columns of the assigned labels, most probable first.
     probabilities : ndarray, (n_labels,)
-        Of all labels; of those that may be given, where some may not.
+        Probabilities of all allowed labels.
     text : str, default ""
-        The document, where it was asked for.
+        The document, if it is wanted.
     has_few_words : bool, default False
         Whether the model knows few words of the document.
     """
@@ -402,36 +356,39 @@ def answer_batches(
     engine: Engine | None = None,
     texts: bool = False,
 ) -> Iterator[list[Answer]]:
-    """Answer documents batch by batch, in their order; memory holds one batch.
+    """Assign labels to documents batch by batch, in their order; memory contains one batch.
 
     Parameters
     ----------
     model : FittedModel
-        Takes texts, and decides each document by itself.
+        A model of texts, whose thresholds decide each document separately.
     documents : iterable of Document
-        From wherever they come.
+        The documents.
     batch : int, optional
-        How many are answered together; ``None``: 1,000, or fewer where there are many labels.
+        Number of documents in a batch; default 1,000, or fewer for many labels.
     choice : Choice, optional
-        Which labels a document is given; ``None``: as the model's thresholds decide.
+        Limits for the labels; default the model's thresholds.
     allowed : ndarray of bool, (n_labels,), optional
-        Which labels may be given; answers count their columns. ``None``: all.
+        Labels that may be assigned; answers have only their columns. Default all.
     engine : Engine, optional
-        Where batches are answered; ``None``: here, or on the engine in use
+        Where batches are computed; default here, or on the engine in use
         (:func:`labelkin.scaling.distributed.using`).
     texts : bool, default False
-        Whether answers have the texts of their documents.
+        Whether answers contain the texts of their documents.
     """
-    choice = Choice() if choice is None else choice
-    choice.check()
-    if model.needs_batch and choice.is_the_models:
+    choice = choice or Choice()
+    if choice.most is not None and choice.at_least > choice.most:
+        raise ValueError(
+            f"at_least must not be above {choice.most}, the maximum, got {choice.at_least}."
+        )
+    if model.needs_batch and choice.by_thresholds:
         raise ValueError(
             f"A stream must be decided document by document, and "
-            f"{type(model.classifier.thresholds_).__name__} looks at all documents together. Give "
+            f"{type(model.classifier.thresholds_).__name__} needs all documents together. Use "
             "--top or --threshold, train with other thresholds, or predict in Python "
             "(labelkin.load)."
         )
-    size = batch if batch is not None else max(1, min(_MOST, _CELLS // max(len(model.labels), 1)))
+    size = batch or max(1, min(_MOST, _CELLS // max(len(model.labels), 1)))
     with using(engine) as worker:
         blocks = in_blocks(documents, size)
         return worker.map(
@@ -446,25 +403,20 @@ def _answer(
     allowed: NDArray[np.bool_] | None,
     with_texts: bool,
 ) -> list[Answer]:
-    names = [_name(document) for document in documents]
+    for one in documents:
+        if isinstance(one.name, str) and len(one.name.splitlines()) > 1:
+            raise ValueError(f"{one.place}: an id must be on one line, got {one.name!r}.")
     texts = [document.text for document in documents]
     vectors = model.vectors(texts)
     log_odds = to_dense(model.scores_of_vectors(vectors))
-    few = model.has_few_words(texts, vectors)
+    few = model.has_few_words(texts, vectors).tolist()
     probabilities = model.probabilities(log_odds)
     if allowed is not None:
-        log_odds[:, ~allowed] = -np.inf  # for thresholds that count labels they are none
-    decided = model.decide(log_odds) if choice.is_the_models else None
+        log_odds[:, ~allowed] = -np.inf  # before thresholds that count labels
+    decided = model.decide(log_odds) if choice.by_thresholds else None
     if allowed is not None:
         log_odds, probabilities = log_odds[:, allowed], probabilities[:, allowed]
         decided = None if decided is None else np.asarray(decided, dtype=np.bool_)[:, allowed]
     given = choice.labels(log_odds, probabilities, decided)
     shown = texts if with_texts else [""] * len(texts)
-    return list(map(Answer, names, given, probabilities, shown, few.tolist()))
-
-
-def _name(document: Document) -> str | int:
-    """Return what the answer is found again by: a line of the output begins with it."""
-    if isinstance(document.name, str) and len(document.name.splitlines()) > 1:
-        raise ValueError(f"{document.place}: an id must be on one line, got {document.name!r}.")
-    return document.name
+    return list(map(Answer, [one.name for one in documents], given, probabilities, shown, few))

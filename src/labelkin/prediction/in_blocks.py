@@ -1,9 +1,9 @@
 """Documents in blocks: predicted, rescored and evaluated block by block, here or on a cluster.
 
 A block is rows of a matrix, a list of texts, a path of a file
-(:func:`labelkin.scaling.blocks.read_block`) or a part of a Dask collection. Memory holds a few
+(:func:`labelkin.scaling.blocks.read_block`) or a part of a Dask collection. Memory contains a few
 blocks at a time; :func:`labelkin.scaling.blocks.row_blocks` makes blocks of a matrix or of a
-memory-mapped file. With a folder each result becomes a file, written atomically by the worker.
+memory-mapped file. With a folder each result is a file, written atomically by the worker.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy import sparse
 
 from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.files import write_atomic
-from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.label_matrix import LabelMatrix, read_labels, to_dense
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction.fitted_model import FittedModel, fitted_model
 from labelkin.scaling.blocks import Engine, read_block, read_parts, row_blocks
@@ -42,27 +42,27 @@ def predict_blocks(
     folder: str | Path | None = None,
     engine: Engine | None = None,
 ) -> Iterator[Any]:
-    """Predict documents that come in blocks, in their order.
+    """Predict documents in blocks, in their order.
 
     Parameters
     ----------
     model : classifier or pipeline
-        One of labelkin's classifiers, or a pipeline that ends in one, fitted on label sets; decides
-        each document by itself.
+        One of labelkin's classifiers, or a pipeline that ends in one, fitted on label sets; its
+        thresholds must decide each document separately.
     blocks : iterable, or Dask array, bag or dataframe
         Documents, as the model takes them.
     wanted : "decisions", "probabilities" or "log_odds", default "decisions"
-        What is returned of every document.
+        The kind of result.
     folder : path, optional
-        Where answers are kept, a file for each block: ``000000.npy``, of candidates ``.npz``.
+        Folder for a file per block: ``000000.npy``, for candidates ``.npz``.
     engine : Engine, optional
-        Where blocks are worked on; ``None``: here, or on the engine in use
+        Where blocks are computed; default here, or on the engine in use
         (:func:`labelkin.scaling.distributed.using`).
 
     Returns
     -------
     iterator
-        Of an array, of candidates a CSR array, ``(n_documents, n_labels)`` for each block; with a
+        Of an array per block, a CSR array for candidates, ``(n_documents, n_labels)``; with a
         folder, of the paths of the files.
 
     Examples
@@ -78,14 +78,14 @@ def predict_blocks(
         raise ValueError(
             f"wanted must be 'log_odds', 'probabilities' or 'decisions', got {wanted!r}."
         )
-    fitted = _as_fitted(model)
+    fitted = fitted_model(model)
     if wanted == "decisions" and fitted.needs_batch:
         raise ValueError(
             f"Blocks must be decided document by document, and "
-            f"{type(fitted.classifier.thresholds_).__name__} looks at all documents together. Ask "
+            f"{type(fitted.classifier.thresholds_).__name__} needs all documents together. Ask "
             "for log-odds, and decide them together: model.decide(log_odds)."
         )
-    return _answered(_predict, blocks, folder, engine, model=fitted, wanted=wanted)
+    return _map_blocks(_predict, blocks, folder, engine, model=fitted, wanted=wanted)
 
 
 def rescore_blocks(
@@ -95,12 +95,12 @@ def rescore_blocks(
     folder: str | Path | None = None,
     engine: Engine | None = None,
 ) -> Iterator[Any]:
-    """Rescore scores that come in blocks, in their order.
+    """Rescore scores in blocks, in their order.
 
     Parameters
     ----------
     rescorer : LabelRescorer
-        Fitted.
+        A fitted rescorer.
     blocks : iterable, or Dask array
         Scores, as :meth:`labelkin.LabelRescorer.rescore` takes them.
     folder, engine
@@ -119,20 +119,20 @@ def rescore_blocks(
     >>> [block.round(2).tolist() for block in better]
     [[[0.08, 0.65, 0.93]], [[0.11, 0.5, 0.14]]]
     """
-    return _answered(_rescore, blocks, folder, engine, rescorer=rescorer)
+    return _map_blocks(_rescore, blocks, folder, engine, rescorer=rescorer)
 
 
 def evaluate_model_blocks(
     model: Any, blocks: Iterable[Any], *, engine: Engine | None = None
 ) -> Evaluation:
-    """Evaluate a model on documents that come in blocks.
+    """Evaluate a model on documents in blocks.
 
     Parameters
     ----------
     model : classifier or pipeline
         As in :func:`predict_blocks`.
     blocks : iterable of tuples
-        Documents, as the model takes them, and their labels; of Dask collections
+        Documents, as the model takes them, and their labels; for Dask collections
         :func:`labelkin.scaling.distributed.partitions`.
     engine : Engine, optional
         As in :func:`predict_blocks`.
@@ -149,7 +149,7 @@ def evaluate_model_blocks(
     0.0
     """
     with using(engine) as worker:
-        return worker.fold(_evaluate, add, blocks, model=_as_fitted(model))
+        return worker.fold(_evaluate, add, blocks, model=fitted_model(model))
 
 
 def evaluate_documents(
@@ -164,7 +164,8 @@ def evaluate_documents(
     blocks = track(
         row_blocks(documents, truth, size=size), "documents evaluated", -(-n_documents // size)
     )
-    return evaluate_model_blocks(model, blocks, engine=engine)
+    with using(engine) as worker:
+        return worker.fold(_evaluate, add, blocks, model=model)
 
 
 def evaluate_limits(model: FittedModel, documents: Any, labels: LabelMatrix) -> LimitTable:
@@ -172,7 +173,7 @@ def evaluate_limits(model: FittedModel, documents: Any, labels: LabelMatrix) -> 
     truth = labels_in_order(labels, model.labels.tolist(), "The model and the corpus")
     size = max(1, _CELLS // truth.shape[1])
     tables = (
-        limit_table(part, model.probabilities(model.log_odds(rows)))
+        limit_table(part, model.probabilities(to_dense(model.scores(rows))))
         for rows, part in row_blocks(documents, truth, size=size)
     )
     return reduce(add, tables)
@@ -183,11 +184,11 @@ def labels_in_order(labels: LabelMatrix, names: Sequence[Any], what: str) -> Lab
 
     Parameters
     ----------
-    labels
+    labels : LabelMatrix
         Labels with any names.
-    names
+    names : sequence
         Names of the columns of the result; a name outside ``labels`` becomes an empty column.
-    what
+    what : str
         The two sides, for messages.
     """
     wanted = [str(name) for name in names]
@@ -204,11 +205,7 @@ def labels_in_order(labels: LabelMatrix, names: Sequence[Any], what: str) -> Lab
     return read_labels(replace(kept, names=texts, classes=texts), names=wanted)
 
 
-def _as_fitted(model: Any) -> FittedModel:
-    return model if isinstance(model, FittedModel) else fitted_model(model)
-
-
-def _answered(
+def _map_blocks(
     function: Callable[..., Any],
     blocks: Any,
     folder: str | Path | None,
@@ -244,14 +241,13 @@ def _evaluate(block: Any, model: FittedModel) -> Evaluation:
 def _write(
     numbered: tuple[int, Any], folder: Path, function: Callable[..., Any], shared: dict[str, Any]
 ) -> Path:
-    """Answer a block into a file named by its number; to do it again changes nothing."""
+    """Write the result for a block to a file named by its number; repeating it is harmless."""
     number, block = numbered
-    answer = function(block, **shared)
-    file = io.BytesIO()
-    if sparse.issparse(answer):
-        sparse.save_npz(file, sparse.csr_array(answer))
+    result, file = function(block, **shared), io.BytesIO()
+    if sparse.issparse(result):
+        sparse.save_npz(file, sparse.csr_array(result))
     else:
-        np.save(file, np.asarray(answer))
-    path = folder / f"{number:06d}{'.npz' if sparse.issparse(answer) else '.npy'}"
+        np.save(file, np.asarray(result))
+    path = folder / f"{number:06d}{'.npz' if sparse.issparse(result) else '.npy'}"
     write_atomic(path, file.getvalue())
     return path

@@ -12,14 +12,11 @@ import csv
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Self
-from urllib.parse import quote
+from typing import Any
 
 import numpy as np
 
@@ -27,29 +24,28 @@ from labelkin.corpora.documents import TABLES, Document, DocumentFiles, Document
 from labelkin.files import annotate_os_errors, csv_text, plain_cell, to_disk, try_lock, write_atomic
 from labelkin.prediction.fitted_model import Answer
 
-#: Stands between the labels of a document in a table, as in corpora that are tables.
-SEPARATOR = ";"
+#: Formats of answers; the last two are JSON lines that those programs import, with the texts.
+FORMATS = ("jsonl", "csv", "tsv", "doccano", "prodigy")
+WITH_TEXTS = frozenset({"doccano", "prodigy"})
 _BLOCK = 1 << 16
-#: Labels that a person chooses among in Prodigy, unless all are asked for.
+#: Labels to choose from in Prodigy, unless all are wanted.
 _MOST_OPTIONS = 20
-#: Bytes of a file's name, with room for its ending and for a temporary one.
-_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How answers are written.
+    """Format of answers in a file.
 
     Attributes
     ----------
     header : str
-        The first line; empty where there is none.
+        The first line; empty if the format has no header.
     line : callable
-        From an answer to its line, with its end.
+        From an answer to its line, with the line end.
     id_of : callable
         From a line to the id of its document, as text.
     encoding : str, default "utf-8"
-        Of the lines; one in which a line feed is one byte.
+        An encoding in which a line feed is one byte.
     """
 
     header: str
@@ -65,20 +61,20 @@ def make_layout(
     names: Sequence[str] | None = None,
     **conventions: str,
 ) -> Layout:
-    """Return how answers are written.
+    """Return the layout of a format.
 
     Parameters
     ----------
     kind : {"jsonl", "csv", "tsv", "doccano", "prodigy"}
-        The format; the last two are JSON lines that those programs import, with the texts.
+        The format.
     labels : sequence
         The labels of the model, in column order.
     all_scores : bool, default False
-        Whether the probability of every label is written, not only of those that are given.
+        Whether the probability of every label is written, not only of the assigned labels.
     names : sequence of str, optional
-        What people call the labels, written beside those that are given; ``None``: nothing is.
+        Names of the labels, written beside the assigned labels.
     **conventions : str
-        Of a table: ``delimiter`` between columns, ``separator`` between labels, and ``encoding``.
+        For a table: ``delimiter`` between columns, ``separator`` between labels, and ``encoding``.
 
     Examples
     --------
@@ -91,80 +87,62 @@ def make_layout(
     id,labels,sugar,tea
     a7,tea,0.25,0.75
     """
-    if kind not in LAYOUTS:
-        listed = ", ".join(map(repr, LAYOUTS))
-        raise ValueError(f"The format of answers must be one of {listed}, got {kind!r}.")
-    return LAYOUTS[kind]([str(label) for label in labels], all_scores, names, **conventions)
+    texts = [str(label) for label in labels]
+    if kind in TABLES:
+        usual = {"delimiter": "\t" if kind == "tsv" else ","}
+        return _table_layout(texts, all_scores, names, **(usual | conventions))
+    record = {"jsonl": _record, "doccano": _doccano_record, "prodigy": _prodigy_record}[kind]
+
+    def line(answer: Answer) -> str:
+        found = record(answer, texts, texts if names is None else names, all_scores)
+        if names is None:
+            found.pop("names", None)
+        return json.dumps(found, ensure_ascii=False) + "\n"
+
+    def id_of(text: str) -> str:
+        found = json.loads(text)
+        return str((found["meta"] if kind == "prodigy" else found)["id"])
+
+    return Layout("", line, id_of)
 
 
-@dataclass(frozen=True)
-class Output:
-    """Lines that are on the disk before the next ones are computed.
+@contextmanager
+def durable_output(
+    path: Path, *, resume: bool = False, encoding: str = "utf-8"
+) -> Iterator[Callable[[str], None]]:
+    """Open a new file, or with ``resume`` an existing one; yield a function that writes text.
 
-    Parameters
-    ----------
-    file : binary file
-        Open for writing.
-    durable : bool
-        Whether every piece is to reach the disk; not for streams.
-    path : Path, default "stdout"
-        What errors call it.
-    encoding : str, default "utf-8"
-        Of the lines.
+    The function returns when the text is on the disk; after an error, none of the text is in the
+    file. A file that another process is writing is an error.
     """
-
-    file: BinaryIO
-    durable: bool
-    path: Path = Path("stdout")
-    encoding: str = "utf-8"
-
-    @classmethod
-    def to_file(cls, path: Path, *, resume: bool = False, encoding: str = "utf-8") -> Self:
-        """Open a new file; or one that is there, to go on after its last whole line.
-
-        One that another process is writing is an error.
-        """
-        # Unbuffered: what could not be written must not be tried again when the file is closed.
-        file = path.open("ab" if resume and path.exists() else "xb", buffering=0)
+    # Unbuffered: closing the file must not repeat a failed write.
+    with path.open("ab" if resume and path.exists() else "xb", buffering=0) as file:
         if not try_lock(file.fileno()):
-            file.close()
             raise ValueError(
                 f"Answers are written by one process, and {path} is being written by another. Wait "
                 "for that one, or name another file."
             )
         if resume:
             cut_torn_line(path)
-        return cls(file, durable=True, path=path, encoding=encoding)
 
-    def write(self, text: str) -> None:
-        """Write, and wait until it is written; of what cannot be, nothing stays in a file."""
-        rest = memoryview(text.encode(self.encoding, "backslashreplace"))
-        with annotate_os_errors(self.path):
-            if not self.durable:
-                self.file.write(rest)
-                self.file.flush()
-                return
-            start = self.file.seek(0, os.SEEK_END)
-            try:
-                while rest:
-                    rest = rest[self.file.write(rest) :]
-                to_disk(self.file)
-            except OSError:
-                with suppress(OSError):
-                    self.file.truncate(start)
-                raise
+        def write(text: str) -> None:
+            rest = memoryview(text.encode(encoding, "backslashreplace"))
+            start = file.seek(0, os.SEEK_END)
+            with annotate_os_errors(path):
+                try:
+                    while rest:
+                        rest = rest[file.write(rest) :]
+                    to_disk(file)
+                except OSError:
+                    with suppress(OSError):
+                        file.truncate(start)
+                    raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        if self.durable:
-            with annotate_os_errors(self.path):
-                self.file.close()
+        yield write
 
 
 def cut_torn_line(path: Path) -> int:
-    """Cut off what follows the last line end; return how many bytes that were."""
+    """Remove everything after the last line end; return the number of removed bytes."""
     with annotate_os_errors(path), path.open("r+b") as file:
         size = end = file.seek(0, os.SEEK_END)
         found = -1
@@ -178,108 +156,150 @@ def cut_torn_line(path: Path) -> int:
 
 
 def skip_answered(path: Path, layout: Layout, documents: Iterator[Document]) -> int:
-    """Pass over the documents that are answered in a file; return how many there are.
+    """Skip the documents that have answers in a file; return their number.
 
-    Every answer is held against its document; one that is of another document, or of none, is an
-    error: then the file is not of these documents.
+    An answer for another document is an error.
 
     Parameters
     ----------
     path : Path
-        Whole lines, as :class:`Output` leaves them.
+        Whole lines.
     layout : Layout
-        How they were written.
+        Their layout.
     documents : iterator of Document
-        All documents from the first on; left at the first that has no answer.
+        All documents from the first on; afterwards those without answers.
     """
     n_answered = 0
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             text = line.decode(layout.encoding, "replace")
             if number > 1 or not layout.header:
-                _check_line(path, number, text, layout, next(documents, None))
+                _check_line(f"{path}, line {number}", text, layout, next(documents, None))
                 n_answered += 1
             elif text != layout.header:
                 raise ValueError(
                     f"{path}, line 1: to resume, the header must be {layout.header.strip()!r:.80}, "
-                    f"got {text.strip()!r:.80}. Use the format, the labels and --all-scores it was "
-                    "begun with."
+                    f"got {text.strip()!r:.80}. Use the format, labels and --all-scores of the "
+                    "first run."
                 )
     return n_answered
 
 
-@dataclass(frozen=True)
-class ResumeNote:
-    """The model and the options that answers are made with, beside a file that is not finished.
+def _check_line(place: str, line: str, layout: Layout, document: Document | None) -> None:
+    try:
+        answered = layout.id_of(line)
+    except (ValueError, KeyError, TypeError, IndexError):
+        raise ValueError(
+            f"{place}: to resume, it must be an answer in the given format, got "
+            f"{line.strip()!r:.80}. Use the format of the first run, or another file."
+        ) from None
+    if document is None or answered != str(document.name):
+        there = "no more documents" if document is None else repr(str(document.name))
+        raise ValueError(
+            f"{place} answers the document {answered!r}, where the input has {there}. It is not "
+            "of this input: use another file."
+        )
 
-    Attributes
-    ----------
-    model : str
-        SHA-256 of the model file.
-    options : mapping
-        Options that change the answers, plain values by name.
-    """
 
-    model: str
-    options: Mapping[str, Any]
+def resume_note(model: Path, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the SHA-256 of a model file and the options that change answers."""
+    with model.open("rb") as file:
+        return {"model": hashlib.file_digest(file, "sha256").hexdigest(), "options": dict(options)}
 
-    @classmethod
-    def of(cls, model: Path, options: Mapping[str, Any]) -> Self:
-        """Return the note of work that is to be done with a model file."""
-        with model.open("rb") as file:
-            return cls(hashlib.file_digest(file, "sha256").hexdigest(), dict(options))
 
-    def check(self, out: Path) -> None:
-        """Raise if the answers were made with another model or other options.
+def note_path(out: Path) -> Path:
+    """Return the path of the note of an unfinished file: ``labels.jsonl.resume.json``."""
+    return out.with_name(f"{out.name}.resume.json")
 
-        Answers without a note, as those of finished work are, are taken as they are.
-        """
-        path = _note_path(out)
-        if not out.exists() or not out.stat().st_size or not path.exists():
-            return
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            model, options = str(found["model"]), dict(found["options"])
-        except (ValueError, KeyError, TypeError):
+
+def write_note(out: Path, note: Mapping[str, Any]) -> None:
+    """Write a note beside the answers."""
+    write_atomic(note_path(out), json.dumps(note, indent=1) + "\n")
+
+
+def check_note(out: Path, note: Mapping[str, Any]) -> None:
+    """Raise if a file has answers of another model or other options; without a note, it passes."""
+    path = note_path(out)
+    if not out.exists() or not out.stat().st_size or not path.exists():
+        return
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        model, options = str(found["model"]), dict(found["options"])
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(
+            f"{path} must name the model and options of the first run, and cannot be read. Delete "
+            "it to resume without the check, or use another file."
+        ) from None
+    if model != note["model"]:
+        raise ValueError(
+            f"{out} must be resumed with the model of its first run, got another. Use that model, "
+            "or another file."
+        )
+    for name, value in note["options"].items():
+        if options.get(name) != value:
             raise ValueError(
-                f"{path} must say what the answers were begun with, and cannot be read. Delete it "
-                "to resume without the check, or use another file."
-            ) from None
-        if model != self.model:
-            raise ValueError(
-                f"{out} must be resumed with the model of its first run, got another. Use that "
-                "model, or another file."
+                f"{out} must be resumed with the options of its first run, with {name} "
+                f"{_plain(options.get(name))}, got {_plain(value)}. Use the same options, or "
+                "another file."
             )
-        for name, value in self.options.items():
-            if options.get(name) != value:
-                raise ValueError(
-                    f"{out} must be resumed with the options of its first run, with {name} "
-                    f"{_plain(options.get(name))}, got {_plain(value)}. Use the same options, or "
-                    "another file."
-                )
-
-    def write(self, out: Path) -> None:
-        """Write the note beside the answers, in one piece."""
-        text = json.dumps({"model": self.model, "options": self.options}, indent=1)
-        write_atomic(_note_path(out), text + "\n")
-
-    def remove(self, out: Path) -> None:
-        """Remove the note: the work is finished."""
-        _note_path(out).unlink(missing_ok=True)
 
 
-def _json_layout(labels: list[str], all_scores: bool, names: Sequence[str] | None) -> Layout:
-    def line(answer: Answer) -> str:
-        shown = range(len(labels)) if all_scores else answer.given.tolist()
-        record = {
-            "id": answer.id,
-            "labels": [labels[j] for j in answer.given],
-            **({} if names is None else {"names": [names[j] for j in answer.given]}),
-            "probabilities": {labels[j]: _rounded(answer.probabilities[j]) for j in shown},
-        }
-        return json.dumps(record, ensure_ascii=False) + "\n"
+def _plain(value: Any) -> str:
+    return "not set" if value is None or value is False else "set" if value is True else str(value)
 
-    return Layout("", line, lambda text: str(json.loads(text)["id"]))
+
+def _record(
+    answer: Answer, labels: Sequence[str], names: Sequence[str], all_scores: bool
+) -> dict[str, Any]:
+    shown = range(len(labels)) if all_scores else answer.given.tolist()
+    return {
+        "id": answer.id,
+        "labels": [labels[j] for j in answer.given],
+        "names": [names[j] for j in answer.given],
+        "probabilities": {labels[j]: _rounded(answer.probabilities[j]) for j in shown},
+    }
+
+
+def _doccano_record(
+    answer: Answer, labels: Sequence[str], names: Sequence[str], all_scores: bool
+) -> dict[str, Any]:
+    shown = _ranked(answer) if all_scores else answer.given.tolist()
+    return {
+        "id": answer.id,
+        "text": answer.text,
+        "label": [names[j] for j in answer.given],
+        "probabilities": {names[j]: _rounded(answer.probabilities[j]) for j in shown},
+    }
+
+
+def _prodigy_record(
+    answer: Answer, labels: Sequence[str], names: Sequence[str], all_scores: bool
+) -> dict[str, Any]:
+    """Return a task of the view "choice": the best labels are options, assigned ones accepted."""
+    given = answer.given.tolist()
+    ranked = list(dict.fromkeys([*given, *_ranked(answer)]))
+    options = [
+        {"id": labels[j], "text": names[j], "meta": f"{answer.probabilities[j]:.2f}"}
+        for j in (ranked if all_scores else ranked[: max(_MOST_OPTIONS, len(given))])
+    ]
+    least = min((answer.probabilities[j] for j in given), default=0.0)
+    return {
+        "text": answer.text,
+        "options": options,
+        "accept": [labels[j] for j in given],
+        "meta": {"id": answer.id, "score": _rounded(float(least))},
+        "config": {"choice_style": "multiple"},
+    }
+
+
+def _ranked(answer: Answer) -> list[int]:
+    order: list[int] = np.argsort(-answer.probabilities, kind="stable").tolist()
+    return order
+
+
+def _rounded(probability: float) -> float:
+    """Round to six digits; more would depend on the size of a batch."""
+    return float(f"{probability:.6g}")
 
 
 def _table_layout(
@@ -288,148 +308,35 @@ def _table_layout(
     names: Sequence[str] | None,
     *,
     delimiter: str,
-    separator: str = SEPARATOR,
+    separator: str = ";",
     encoding: str = "utf-8",
 ) -> Layout:
     wrong = [label for label in labels if separator in label or len(label.splitlines()) > 1]
     if wrong:
         raise ValueError(
-            f"In a table labels are separated by {separator!r} and stand on one line, and the "
-            f"model has the label {wrong[0]!r} ({len(wrong)} such). Use the format jsonl."
+            f"In a table labels are separated by {separator!r} and are on one line, and the model "
+            f"has the label {wrong[0]!r} ({len(wrong)} such). Use the format jsonl."
         )
-
-    def row(*cells: Any) -> str:
-        return csv_text([cells], delimiter)
+    other = ";" if separator == "," else ","  # replaces the separator in a name
 
     def line(answer: Answer) -> str:
+        given = answer.given.tolist()
         shown = slice(None) if all_scores else answer.given
         numbers = [_rounded(p) for p in answer.probabilities[shown]]
-        scores = numbers if all_scores else [separator.join(map(str, numbers))]
-        given = separator.join(labels[j] for j in answer.given)
-        return row(answer.id, given, *called(answer), *scores)
+        cells: list[Any] = [answer.id, separator.join(labels[j] for j in given)]
+        if names is not None:
+            cells.append(separator.join(names[j].replace(separator, other) for j in given))
+        cells += numbers if all_scores else [separator.join(map(str, numbers))]
+        return csv_text([cells], delimiter)
 
-    def called(answer: Answer) -> list[str]:
-        # A name may have what separates them; the labels, which programs read, do not.
-        other = ";" if separator == "," else ","
-        plain = [] if names is None else [names[j].replace(separator, other) for j in answer.given]
-        return [] if names is None else [separator.join(plain)]
-
-    more = [] if names is None else ["names"]
-    mark = "\ufeff" * (encoding == "utf-8-sig")
+    header = ["id", "labels", *([] if names is None else ["names"])]
+    header += labels if all_scores else ["probabilities"]
     return Layout(
-        mark + row("id", "labels", *more, *(labels if all_scores else ["probabilities"])),
+        "\ufeff" * (encoding == "utf-8-sig") + csv_text([header], delimiter),
         line,
         lambda text: plain_cell(next(csv.reader([text], delimiter=delimiter))[0]),
         encoding.removesuffix("-sig"),
     )
-
-
-def _doccano_layout(labels: list[str], all_scores: bool, names: Sequence[str] | None) -> Layout:
-    """Write JSON lines that doccano imports: the labels are given, the rest is shown beside."""
-    shown = labels if names is None else names
-
-    def line(answer: Answer) -> str:
-        ranked = _ranked(answer) if all_scores else answer.given.tolist()
-        entry = {
-            "id": answer.id,
-            "text": answer.text,
-            "label": [shown[j] for j in answer.given],
-            "probabilities": {shown[j]: _rounded(answer.probabilities[j]) for j in ranked},
-        }
-        return json.dumps(entry, ensure_ascii=False) + "\n"
-
-    return Layout("", line, lambda text: str(json.loads(text)["id"]))
-
-
-def _prodigy_layout(labels: list[str], all_scores: bool, names: Sequence[str] | None) -> Layout:
-    """Write tasks of Prodigy's view "choice": the best labels as options, those given accepted."""
-    shown = labels if names is None else names
-
-    def line(answer: Answer) -> str:
-        given = answer.given.tolist()
-        ranked = list(dict.fromkeys([*given, *_ranked(answer)]))
-        offered = ranked if all_scores else ranked[: max(_MOST_OPTIONS, len(given))]
-        options = [
-            {"id": labels[j], "text": shown[j], "meta": f"{answer.probabilities[j]:.2f}"}
-            for j in offered
-        ]
-        least = min((answer.probabilities[j] for j in given), default=0.0)
-        entry = {
-            "text": answer.text,
-            "options": options,
-            "accept": [labels[j] for j in given],
-            "meta": {"id": answer.id, "score": _rounded(float(least))},
-            "config": {"choice_style": "multiple"},
-        }
-        return json.dumps(entry, ensure_ascii=False) + "\n"
-
-    return Layout("", line, lambda text: str(json.loads(text)["meta"]["id"]))
-
-
-def _ranked(answer: Answer) -> list[int]:
-    """Return all labels, most probable first."""
-    order: list[int] = np.argsort(-answer.probabilities, kind="stable").tolist()
-    return order
-
-
-LAYOUTS: dict[str, Callable[..., Layout]] = {
-    "jsonl": _json_layout,
-    "csv": partial(_table_layout, delimiter=","),
-    "tsv": partial(_table_layout, delimiter="\t"),
-    "doccano": _doccano_layout,
-    "prodigy": _prodigy_layout,
-}
-"""How answers can be written, by name."""
-WITH_TEXTS = frozenset({"doccano", "prodigy"})
-"""Those whose answers have the texts of their documents."""
-
-
-def document_lines(
-    answer: Answer, labels: Sequence[Any], names: Sequence[str] | None = None
-) -> str:
-    r"""Return an answer as the text of a file: label, tab, probability in each line.
-
-    A URI stands in angle brackets and has a column for its name behind it, as in Annif's files;
-    other labels have one where there are names.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> answer = Answer("a7", np.array([1, 0]), np.array([0.25, 0.75]))
-    >>> document_lines(answer, ["sugar", "http://example.org/tea"])
-    '<http://example.org/tea>\t\t0.75\nsugar\t0.25\n'
-    >>> document_lines(answer, ["sugar", "http://example.org/tea"], ["Zucker", "Tee"])
-    '<http://example.org/tea>\tTee\t0.75\nsugar\tZucker\t0.25\n'
-    """
-    lines = []
-    for j in answer.given.tolist():
-        label = " ".join(str(labels[j]).split())
-        is_uri = re.match(r"\w+://\S+$", label)
-        cells = [f"<{label}>" if is_uri else label]
-        if is_uri or names is not None:
-            cells.append("" if names is None else " ".join(names[j].split()))
-        lines.append("\t".join([*cells, f"{_rounded(answer.probabilities[j])}\n"]))
-    return "".join(lines)
-
-
-def folder_writer(
-    folder: Path, labels: Sequence[Any], names: Sequence[str] | None
-) -> Callable[[list[Answer]], None]:
-    """Return a function that writes a file for each answer; an id must not occur twice."""
-    written: set[str] = set()
-
-    def write(answers: list[Answer]) -> None:
-        for answer in answers:
-            file = file_name(answer.id)
-            if file in written:
-                raise ValueError(
-                    f"Documents must have distinct ids for a file each, got {answer.id!r} again. "
-                    "Use --out."
-                )
-            written.add(file)
-            write_atomic(folder / file, document_lines(answer, labels, names))
-
-    return write
 
 
 def table_conventions(
@@ -442,8 +349,8 @@ def table_conventions(
 ) -> dict[str, str]:
     """Return delimiter, label separator and encoding of the table that documents are read from.
 
-    An encoding that does not contain all ``texts`` is replaced by UTF-8 with a byte order mark,
-    and so are UTF-16 and UTF-32, in which a line feed has several bytes.
+    UTF-8 with a byte order mark replaces an encoding that does not contain all ``texts``, and
+    UTF-16 and UTF-32, in which a line feed has several bytes.
 
     Parameters
     ----------
@@ -456,7 +363,7 @@ def table_conventions(
     given
         Delimiter, separator and encoding, if a user has named them.
     is_file
-        Whether answers go to a file, which has an encoding.
+        Whether answers are written to a file, which has an encoding.
     """
     first = source if isinstance(source, Documents) else source.parts[0]
     path = first.path
@@ -479,50 +386,3 @@ def table_conventions(
         "encoding": ("utf-8-sig" if is_wide else encoding) if is_file else None,
     }
     return {name: value for name, value in found.items() if value}
-
-
-def file_name(document: str | int) -> str:
-    """Return what the file of a document's labels is called; no id leads out of its folder.
-
-    Examples
-    --------
-    >>> file_name("a7"), file_name("../b 1.txt")
-    ('a7.tsv', '%2E.%2Fb 1.txt.tsv')
-    """
-    name = quote(str(document), safe=" !()+,;=@[]{}~'&$#^`")
-    name = f"%2E{name[1:]}" if name.startswith(".") else name
-    if len(name.encode()) > _LONGEST_NAME:
-        name = hashlib.sha256(name.encode()).hexdigest()
-    return f"{name}.tsv"
-
-
-def _rounded(probability: float) -> float:
-    """Six digits: more would show what rounding makes of batches of another size."""
-    return float(f"{probability:.6g}")
-
-
-def _check_line(
-    path: Path, number: int, line: str, layout: Layout, document: Document | None
-) -> None:
-    try:
-        answered = layout.id_of(line)
-    except (ValueError, KeyError, TypeError, IndexError):
-        raise ValueError(
-            f"{path}, line {number}: to resume, it must be an answer in the given format, got "
-            f"{line.strip()!r:.80}. Use the format of the first run, or another file."
-        ) from None
-    if document is None or answered != str(document.name):
-        there = "no more documents" if document is None else repr(str(document.name))
-        raise ValueError(
-            f"{path}, line {number} answers the document {answered!r}, where the input has "
-            f"{there}. It is not of this input: use another file."
-        )
-
-
-def _note_path(out: Path) -> Path:
-    """Return where the note of a file of answers is: ``labels.jsonl.resume.json``."""
-    return out.with_name(f"{out.name}.resume.json")
-
-
-def _plain(value: Any) -> str:
-    return "not set" if value is None or value is False else "set" if value is True else str(value)

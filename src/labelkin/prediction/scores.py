@@ -1,16 +1,15 @@
 """Score matrices and label sets in files: NumPy, SciPy, CSV, TSV, JSON lines, label:score.
 
-Arrays (``.npy``), tables and JSON lines are read and written block by block, so that memory holds
-some documents at a time. Candidates (``.npz``, ``.txt``) are read and written whole.
+Arrays (``.npy``), tables and JSON lines are read and written in blocks of documents. Candidates
+(``.npz``, ``.txt``) are read and written whole.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain, pairwise, takewhile
 from pathlib import Path
 from typing import IO, Any
@@ -33,7 +32,9 @@ from labelkin.scaling.array_files import is_sparse, read_archive, read_sparse
 from labelkin.scaling.blocks import DOCUMENTS, row_blocks
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-#: Keys of a JSON line that hold scores; the last is that of labelkin predict --all-scores.
+#: Endings of files of scores.
+_ENDINGS = (".npy", ".npz", ".csv", ".tsv", ".jsonl", ".txt")
+#: Keys of the scores in a JSON line; the last is that of labelkin predict --all-scores.
 _KEYS = ("scores", "probabilities")
 _BEFORE_SCORES = ("id", "labels", "names")
 #: Documents × labels of a block: 2²² numbers are 32 MB.
@@ -46,13 +47,13 @@ class ScoreMatrix:
 
     Attributes
     ----------
-    values
-        Dense, or a CSR array of candidates, ``(n_documents, n_labels)``.
-    names
-        The labels of its columns; ``None`` where the file has no names.
-    ids
-        The documents' own names; ``None`` where the file has none.
-    absent
+    values : array or CSR array of candidates, (n_documents, n_labels)
+        The scores.
+    names : list of str, optional
+        Labels of the columns, if the file has names.
+    ids : list, optional
+        Names of the documents, if the file has any.
+    absent : float, default 0.0
         The score of a label outside the candidate set, in files with all labels.
     """
 
@@ -82,21 +83,19 @@ def score_blocks(
 
     Parameters
     ----------
-    path
-        ``.npy``, ``.npz`` (``scores`` and maybe ``labels``; or candidates, a sparse matrix as SciPy
-        and PECOS save it), ``.txt`` (candidates, ``label:score``, as Omikuji and napkinXC print
-        them),
-        ``.csv`` and ``.tsv`` (a header names the labels, and maybe a column ``id``; or numbers
-        only), ``.jsonl`` (objects with ``scores``: numbers by label, or in a list).
-    names
-        The labels wanted, in this order, where lines name them.
-    missing
-        The score of a label that a line does not name; ``None``: it must name them all.
+    path : Path
+        ``.npy``, ``.npz`` (``scores`` and optionally ``labels``; or candidates, a sparse matrix as
+        SciPy and PECOS save it), ``.txt`` (candidates, ``label:score``, as Omikuji and napkinXC
+        print them), ``.csv`` and ``.tsv`` (a header with the labels, optionally after a column
+        ``id``; or numbers only), ``.jsonl`` (objects with ``scores``: by label, or in a list).
+    names : list of str, optional
+        The labels of the result, in this order; needed for JSON lines.
+    missing : float, optional
+        The score of a label that a JSON line does not contain; by default that is an error.
     """
     suffix = path.suffix.lower()
-    if suffix not in _WRITERS:
-        listed = ", ".join(_WRITERS)
-        raise ValueError(f"A score matrix must be a file {listed}, got {path.name!r}.")
+    if suffix not in _ENDINGS:
+        raise ValueError(f"A score matrix must be a file {', '.join(_ENDINGS)}, got {path.name!r}.")
     if suffix == ".npy":
         blocks = _array_blocks(path)
     elif suffix == ".npz":
@@ -106,11 +105,7 @@ def score_blocks(
     elif suffix in _DELIMITERS:
         blocks = _table_blocks(path)
     else:
-        blocks = _line_blocks(path, names, missing)
-    return _checked(blocks, path)
-
-
-def _checked(blocks: Iterator[ScoreMatrix], path: Path) -> Iterator[ScoreMatrix]:
+        blocks = _line_blocks(path, names or [], missing)
     for scores in blocks:
         if scores.values.ndim != 2 or not all(scores.values.shape):
             raise ValueError(
@@ -121,16 +116,14 @@ def _checked(blocks: Iterator[ScoreMatrix], path: Path) -> Iterator[ScoreMatrix]
 
 def _joined(blocks: list[ScoreMatrix]) -> ScoreMatrix:
     """Return blocks of documents as one matrix."""
-    if len(blocks) == 1:
-        return blocks[0]
     values = [block.values for block in blocks]
     stack: Any = sparse.vstack if sparse.issparse(values[0]) else np.concatenate
     ids = None if blocks[0].ids is None else [name for block in blocks for name in block.ids or ()]
-    return replace(blocks[0], values=stack(values), ids=ids)
+    return replace(blocks[0], values=stack(values) if values[1:] else values[0], ids=ids)
 
 
 def _size(n_labels: int) -> int:
-    """Return how many documents a block has."""
+    """Return the number of documents in a block."""
     return max(1, min(DOCUMENTS, _CELLS // max(n_labels, 1)))
 
 
@@ -139,10 +132,8 @@ def _array_blocks(path: Path) -> Iterator[ScoreMatrix]:
         stored = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, TypeError, EOFError, OverflowError) as error:
         raise ValueError(f"{path.name}: it must be an array of numbers, got: {error}.") from None
-    if stored.ndim != 2 or not len(stored):
-        yield ScoreMatrix(_numbers(stored, path))
-        return
-    for rows in row_blocks(stored, size=_size(stored.shape[1])):
+    is_matrix = stored.ndim == 2 and len(stored)
+    for rows in row_blocks(stored, size=_size(stored.shape[1])) if is_matrix else [stored]:
         yield ScoreMatrix(_numbers(rows, path))
 
 
@@ -171,30 +162,27 @@ def _read_archive(path: Path) -> ScoreMatrix:
 def _table_blocks(path: Path) -> Iterator[ScoreMatrix]:
     rows = _rows(path)
     first = next(rows, ("", []))
-    header = first[1]
+    header, labels, n_first = first[1], None, 0
     try:
         _floats(header, "")
-        names = None
-    except ValueError:
-        names = header
-    has_ids = names is not None and header[0] == "id"
-    # labelkin predict --all-scores has labels, and maybe their names, before the scores.
-    n_first = sum(1 for _ in takewhile(_BEFORE_SCORES.__contains__, header)) if has_ids else 0
-    labels = None if names is None else [plain_cell(name) for name in names[n_first:]]
-    blocks = in_blocks(rows if names is not None else chain([first], rows), _size(len(header)))
+        rows = chain([first], rows)
+    except ValueError:  # labelkin predict --all-scores writes labels and names before the scores
+        if header[0] == "id":
+            n_first = sum(1 for _ in takewhile(_BEFORE_SCORES.__contains__, header))
+        labels = [plain_cell(name) for name in header[n_first:]]
+    blocks = in_blocks(rows, _size(len(header)))
     for body in chain([next(blocks, [])], blocks):  # a header alone is one empty block
         values = [_floats(row[n_first:], place) for place, row in body]
-        ids = [plain_cell(row[0]) for _, row in body] if has_ids else None
+        ids = [plain_cell(row[0]) for _, row in body] if n_first else None
         yield ScoreMatrix(np.array(values, dtype=np.float64), labels, ids)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the rows of a table, all as long as the first, after their places."""
+    """Yield the rows of a table after their places; all must be as long as the first."""
     header = next(decoded_lines(path, None), "")
     delimiter = find_delimiter(header, _DELIMITERS[path.suffix.lower()], [], ["labels"])
-    rows = table_rows(decoded_lines(path, None), path.name, delimiter)
     width = None
-    for place, row in rows:
+    for place, row in table_rows(decoded_lines(path, None), path.name, delimiter):
         width = width or len(row)
         if len(row) != width:
             raise ValueError(f"{place}: a row must have {width} cells, got {len(row)}.")
@@ -211,86 +199,78 @@ def _floats(cells: list[str], place: str) -> list[float]:
     return numbers
 
 
-def _line_blocks(
-    path: Path, names: list[str] | None, missing: float | None
-) -> Iterator[ScoreMatrix]:
+def _line_blocks(path: Path, names: list[str], missing: float | None) -> Iterator[ScoreMatrix]:
     lines = enumerate(json_objects(decoded_lines(path), path.name), start=1)
-    if names is None:  # which labels there are, only the last line says
-        yield _read_lines(lines, path, names, missing)
-        return
     blocks = in_blocks(lines, _size(len(names)))
-    kinds = set()
+    kinds: set[type] = set()
     for some in chain([next(blocks, [])], blocks):
-        scores = _read_lines(some, path, names, missing)
-        kinds.add(scores.names is None)
-        if len(kinds) > 1:
-            raise ValueError(_ONE_KIND.format(path.name))
-        yield scores
-
-
-_ONE_KIND = "{}: scores must be lists in all lines, or objects in all."
-
-
-def _read_lines(
-    lines: Iterable[tuple[int, tuple[str, dict[str, Any]]]],
-    path: Path,
-    names: list[str] | None,
-    missing: float | None,
-) -> ScoreMatrix:
-    ids: list[Any] = []
-    rows: list[Any] = []
-    for number, (place, record) in lines:
-        key = next((key for key in _KEYS if key in record), None)
-        if key is None:
+        ids, rows = [], []
+        for number, (place, record) in some:
+            key = next((key for key in _KEYS if key in record), None)
+            if key is None:
+                raise ValueError(
+                    f"{place}: a line must be an object with 'scores', got {str(record)[:60]!r}."
+                )
+            ids.append(record.get("id", number))
+            rows.append(record[key])
+        kinds.update(map(type, rows))
+        if len(kinds) > 1 or not kinds <= {list, dict}:
             raise ValueError(
-                f"{place}: a line must be an object with 'scores', got {str(record)[:60]!r}."
+                f"{path.name}: scores must be lists in all lines, or objects in all lines."
             )
-        ids.append(record.get("id", number))
-        rows.append(record[key])
-    if all(isinstance(row, list) for row in rows):
-        return ScoreMatrix(_numbers(rows, path), None, ids)
-    if not all(isinstance(row, dict) for row in rows):
-        raise ValueError(_ONE_KIND.format(path.name))
-    found = dict.fromkeys(name for row in rows for name in row)
-    columns = list(found) if names is None else names
-    known = set(columns)
-    strange = [name for name in found if name not in known]
-    if strange:
+        if dict in kinds:
+            yield ScoreMatrix(_numbers(_in_order(rows, path, names, missing), path), names, ids)
+        else:
+            yield ScoreMatrix(_numbers(rows, path), None, ids)
+
+
+def _in_order(
+    rows: list[dict[str, Any]], path: Path, names: list[str], missing: float | None
+) -> list[list[Any]]:
+    """Return the scores of each line in the order of the labels."""
+    unknown = list(dict.fromkeys(name for row in rows for name in row if name not in {*names}))
+    if unknown:
         raise ValueError(
-            f"{path.name}: scores must be of labels in training, got {strange[0]!r} "
-            f"({len(strange)} such labels)."
+            f"{path.name}: scores must be of labels in training, got {unknown[0]!r} "
+            f"({len(unknown)} such labels)."
         )
-    if missing is None and any(len(row) < len(columns) for row in rows):
+    if missing is None and any(len(row) < len(names) for row in rows):
         raise ValueError(
-            f"{path.name}: every line must have a log-odds for each of the {len(columns)} labels. "
+            f"{path.name}: every line must have a log-odds for each of the {len(names)} labels. "
             "Only probabilities may be left out, and are 0."
         )
-    values = [[row.get(name, missing) for name in columns] for row in rows]
-    return ScoreMatrix(_numbers(values, path), columns, ids)
+    return [[row.get(name, missing) for name in names] for row in rows]
 
 
 def write_blocks(file: IO[bytes], blocks: Iterable[ScoreMatrix], kind: str) -> tuple[int, int]:
-    """Write scores in blocks; ``kind`` is the ending of the file. Returns the shape."""
-    if kind not in _WRITERS:
-        raise ValueError(f"Scores can be written as {', '.join(_WRITERS)}, got {kind!r}.")
+    """Write scores in blocks; ``kind`` is the ending of the file. Return the shape."""
+    if kind not in _ENDINGS:
+        raise ValueError(f"Scores can be written as {', '.join(_ENDINGS)}, got {kind!r}.")
     if kind in (".npz", ".txt"):
-        scores = _joined(list(blocks))
-        file.write(_WRITERS[kind](scores))
-        return scores.values.shape
+        blocks = [_joined(list(blocks))]
     n_documents = n_labels = 0
     for block in blocks:
-        if kind == ".npy":
+        shape = block.values.shape
+        if kind == ".npz":
+            _write_archive(file, block)
+        elif kind == ".txt":
+            dense = None if sparse.issparse(block.values) else Cells.full(shape)
+            values = block.values if dense is None else dense.matrix(block.values.ravel())
+            file.write(format_scores(values).encode())
+        elif kind == ".npy":
             if not n_documents:
-                _write_shape(file, (0, block.values.shape[1]))
+                _write_shape(file, (0, shape[1]))
             file.write(np.ascontiguousarray(block.dense()).tobytes())
         elif kind == ".jsonl":
-            n, ids = block.values.shape[0], block.ids
-            numbers = list(range(n_documents + 1, n_documents + n + 1))
-            file.write(_write_lines(replace(block, ids=numbers if ids is None else ids)))
-        else:  # the names are in the first line alone
-            names = None if n_documents else block.names
-            file.write(_WRITERS[kind](replace(block, names=names)))
-        n_documents, n_labels = n_documents + block.values.shape[0], block.values.shape[1]
+            file.write(_json_lines(block, n_documents).encode())
+        else:
+            rows = block.dense().tolist()
+            header = [[*(["id"] if block.ids else []), *block.names]] if block.names else []
+            if block.ids is not None:
+                rows = [[name, *row] for name, row in zip(block.ids, rows, strict=True)]
+            text = csv_text([*([] if n_documents else header), *rows], _DELIMITERS[kind])
+            file.write(text.encode())
+        n_documents, n_labels = n_documents + shape[0], shape[1]
     if kind == ".npy":
         file.seek(0)
         _write_shape(file, (n_documents, n_labels))
@@ -305,74 +285,36 @@ def _write_shape(file: IO[bytes], shape: tuple[int, int]) -> None:
     np.lib.format.write_array_header_1_0(file, header)
 
 
-def _write_table(scores: ScoreMatrix, delimiter: str) -> bytes:
-    rows = scores.dense().tolist()
-    header = [] if scores.names is None else [scores.names]
-    if scores.ids is not None:
-        rows = [[name, *row] for name, row in zip(scores.ids, rows, strict=True)]
-        header = [["id", *names] for names in header]
-    return csv_text([*header, *rows], delimiter).encode()
-
-
-def _write_lines(scores: ScoreMatrix) -> bytes:
-    lines = []
-    names = scores.names
-    if names is None and sparse.issparse(scores.values):
-        names = [str(j) for j in range(scores.values.shape[1])]
-    for i, (columns, row) in enumerate(_stored_rows(scores)):
-        named = row
+def _json_lines(scores: ScoreMatrix, n_before: int) -> str:
+    """Return a line per document: all labels, or its candidates by name or number."""
+    values, names = scores.values, scores.names
+    n_documents, n_labels = values.shape
+    if sparse.issparse(values):
+        called = names or [str(j) for j in range(n_labels)]
+        stored = [called[j] for j in values.indices.tolist()]
+        numbers = values.data.tolist()
+        rows = [
+            dict(zip(stored[start:stop], numbers[start:stop], strict=True))
+            for start, stop in pairwise(values.indptr.tolist())
+        ]
+    else:
+        rows = values.tolist()
         if names is not None:
-            named = {names[j]: value for j, value in zip(columns, row, strict=True)}
-        record = {"id": i + 1 if scores.ids is None else scores.ids[i], "scores": named}
-        lines.append(json.dumps(record, ensure_ascii=False) + "\n")
-    return "".join(lines).encode()
+            rows = [dict(zip(names, row, strict=True)) for row in rows]
+    ids = scores.ids or range(n_before + 1, n_before + n_documents + 1)
+    lines = ({"id": name, "scores": row} for name, row in zip(ids, rows, strict=True))
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
-def _stored_rows(scores: ScoreMatrix) -> Iterator[tuple[list[int], Any]]:
-    """Yield the columns and the scores of every document: all labels, or its candidates."""
-    if not sparse.issparse(scores.values):
-        columns = list(range(scores.values.shape[1]))
-        yield from ((columns, row) for row in scores.values.tolist())
-        return
-    matrix = scores.values
-    for start, stop in pairwise(matrix.indptr.tolist()):
-        yield matrix.indices[start:stop].tolist(), matrix.data[start:stop].tolist()
-
-
-def _write_array(scores: ScoreMatrix) -> bytes:
-    file = io.BytesIO()
-    np.save(file, scores.dense())
-    return file.getvalue()
-
-
-def _write_archive(scores: ScoreMatrix) -> bytes:
-    file = io.BytesIO()
+def _write_archive(file: IO[bytes], scores: ScoreMatrix) -> None:
     arrays: dict[str, Any] = {"scores": scores.values}
-    if sparse.issparse(scores.values):  # as SciPy saves it, and reads it, with names beside it
+    if sparse.issparse(scores.values):  # as SciPy saves it, with names beside it
         matrix = scores.values
         arrays = {name: getattr(matrix, name) for name in ("data", "indices", "indptr", "shape")}
         arrays |= {"format": np.array(b"csr"), "_is_array": np.array(True)}
     if scores.names is not None:
         arrays["labels"] = np.array(scores.names, dtype=str)
     np.savez_compressed(file, **arrays)
-    return file.getvalue()
-
-
-def _candidates(scores: ScoreMatrix) -> sparse.csr_array:
-    if sparse.issparse(scores.values):
-        return scores.values
-    return Cells.full(scores.values.shape).matrix(scores.values.ravel())
-
-
-_WRITERS: dict[str, Callable[[ScoreMatrix], bytes]] = {
-    ".npy": _write_array,
-    ".npz": _write_archive,
-    ".csv": lambda scores: _write_table(scores, ","),
-    ".tsv": lambda scores: _write_table(scores, "\t"),
-    ".jsonl": _write_lines,
-    ".txt": lambda scores: format_scores(_candidates(scores)).encode(),
-}
-"""Writers by the ending of a file's name; what can be written can be read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,14 +323,14 @@ class DocumentLabels:
 
     Attributes
     ----------
-    labels
-        Of all documents.
-    ids
-        Their own names; ``None`` where they have none.
-    train
-        Which of them are for training, ``(n_train,)``.
-    reading
-        How they were read, for a message; empty for a matrix.
+    labels : LabelMatrix
+        Labels of all documents.
+    ids : list of str, optional
+        Names of the documents.
+    train : ndarray of shape (n_train,)
+        The training documents.
+    reading : str, default ""
+        How a file of texts was read, for a message.
     """
 
     labels: LabelMatrix
@@ -396,40 +338,25 @@ class DocumentLabels:
     train: NDArray[Any]
     reading: str = ""
 
-    def of(self, scores: ScoreMatrix) -> tuple[list[int], LabelMatrix] | None:
-        """Return which scored documents are here, by their ids, and their labels."""
-        rows = [i for i, name in enumerate(scores.ids or ()) if str(name) in self._place]
-        if not rows or scores.ids is None:
-            return None
-        return rows, self.labels.rows(np.array([self._place[str(scores.ids[i])] for i in rows]))
-
-    @cached_property
-    def _place(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.ids or ())}
-
 
 def read_label_sets(name: str, **reading: Any) -> DocumentLabels:
     """Return the label sets of documents.
 
     Parameters
     ----------
-    name
-        A 0/1 matrix (``.npy``, ``.npz``; ``.csv`` and ``.tsv`` whose header names labels); label
-        sets, in JSON lines or in a table with a column of labels; or any corpus that
-        :func:`labelkin.corpora.load` takes. Without a split, all documents are for training.
+    name : str
+        A 0/1 matrix (``.npy``, ``.npz``; ``.csv`` and ``.tsv`` whose header contains the labels);
+        label sets, in JSON lines or in a table with a column of labels; or any corpus that
+        :func:`labelkin.corpora.load` reads. Without a split, all documents are for training.
     **reading
-        How texts are read, as :func:`labelkin.corpora.load` takes it.
+        Options of :func:`labelkin.corpora.load` for texts.
     """
     path = Path(name)
     suffix = path.suffix.lower()
-    if suffix not in (*_WRITERS, ".ndjson") or not path.exists():
+    if suffix not in (*_ENDINGS, ".ndjson") or not path.exists():
         corpus = corpora.load(name, **reading)
         ids = None if corpus.ids is None else corpus.names()
         return DocumentLabels(labels_of(corpus), ids, corpus.train, corpus.understood)
-    if suffix == ".npz":
-        stored = read_archive(path)
-        if is_sparse(stored):
-            return _all_train(read_labels(read_sparse(path, stored)))
     has_labels = suffix in (".jsonl", ".ndjson") or "labels" in reading.get("columns", ())
     header = next(_rows(path), ("", []))[1] if suffix in _DELIMITERS else []
     if has_labels or find_name("labels", header):
@@ -441,67 +368,69 @@ def read_label_sets(name: str, **reading: Any) -> DocumentLabels:
         ids = [str(document.id) for document in documents] if has_ids else None
         return DocumentLabels(labels, ids, train, str(source.understood))
     scores = read_score_file(path)
+    labels = read_labels(scores.values, names=scores.names)
     ids = None if scores.ids is None else [str(one) for one in scores.ids]
-    return _all_train(read_labels(scores.values, names=scores.names), ids)
-
-
-def _all_train(labels: LabelMatrix, ids: list[str] | None = None) -> DocumentLabels:
     return DocumentLabels(labels, ids, np.arange(labels.shape[0]))
 
 
-class Comparison:
-    """Metrics of scores before and after rescoring, for documents with known labels, by block.
+Evaluations = tuple[Evaluation, Evaluation]
+
+
+class KnownScores:
+    """Metrics of scores before and after rescoring, for documents with known labels.
 
     Documents are matched by their ids; if the first block has no known id, and ``by_order``, by
     their order.
 
     Parameters
     ----------
-    known
-        Label sets of documents; ``None``: nothing is compared.
-    names
-        Names of the columns of scores; ``None``: they have none.
-    by_order
+    known : DocumentLabels, optional
+        Known labels; by default nothing is compared.
+    names : list of str, optional
+        Labels of the columns of scores.
+    by_order : bool
         Whether documents without a known id are matched by order.
+
+    Attributes
+    ----------
+    totals : tuple of Evaluation, optional
+        Metrics before and after.
     """
 
     def __init__(
         self, known: DocumentLabels | None, names: list[str] | None, by_order: bool
     ) -> None:
+        self._labels = None if known is None else known.labels
         # Columns that are numbers are matched by their order.
         if known and names is not None and known.labels.names.dtype.kind not in "iu":
-            labels = labels_in_order(known.labels, names, "Scores and known labels")
-            known = replace(known, labels=labels)
-        self._known = known
-        self._by_order = by_order
+            self._labels = labels_in_order(known.labels, names, "Scores and known labels")
+        self._place = {name: i for i, name in enumerate((known and known.ids) or ())}
+        self._by_order = by_order and known is not None
         self._n_seen = 0
-        self.totals: tuple[Evaluation, Evaluation] | None = None
+        self.totals: Evaluations | None = None
 
-    def known_labels(self, scores: ScoreMatrix) -> tuple[Any, LabelMatrix] | None:
+    def of(self, scores: ScoreMatrix) -> tuple[Any, LabelMatrix] | None:
         """Return the rows of the next block that have known labels, and these labels."""
-        if self._known is None:
-            return None
-        found = self._known.of(scores)
-        if found is not None and self._n_seen == 0:
+        rows = [i for i, name in enumerate(scores.ids or ()) if str(name) in self._place]
+        if rows and self._n_seen == 0:
             self._by_order = False
         start, self._n_seen = self._n_seen, self._n_seen + scores.values.shape[0]
-        if not self._by_order:
-            return found
-        if self._n_seen > self._known.labels.shape[0]:
+        places: Any = [self._place[str((scores.ids or ())[i])] for i in rows]
+        if self._by_order:
+            rows, places = list(range(scores.values.shape[0])), range(start, self._n_seen)
+        if self._labels is None or not rows or max(places) >= self._labels.shape[0]:
             return None
-        rows = np.arange(start, self._n_seen)
-        return slice(None), self._known.labels.rows(rows)
+        return rows, self._labels.rows(np.array(places))
 
-    def add(self, pair: tuple[Evaluation, Evaluation] | None) -> None:
-        """Add the metrics of a block, before and after."""
-        if pair is not None and self.totals is not None:
-            pair = (self.totals[0] + pair[0], self.totals[1] + pair[1])
-        self.totals = pair or self.totals
-
-    def check_complete(self) -> None:
-        """Raise if documents were matched by order and their numbers differ."""
-        n_known = 0 if self._known is None else self._known.labels.shape[0]
-        if self._known and self._by_order and self._n_seen != n_known:
+    def add(self, done: Iterable[tuple[ScoreMatrix, Evaluations | None]]) -> Iterator[ScoreMatrix]:
+        """Yield rescored blocks, and add up their metrics."""
+        for scores, pair in done:
+            if pair is not None:
+                old = self.totals
+                self.totals = pair if old is None else (old[0] + pair[0], old[1] + pair[1])
+            yield scores
+        n_known = self._labels.shape[0] if self._labels is not None else 0
+        if self._by_order and self._n_seen != n_known:
             raise ValueError(
                 f"--truth must have the scored documents, by id or {self._n_seen:,} of them in "
                 f"their order, got {n_known:,} others."
@@ -510,28 +439,26 @@ class Comparison:
 
 def rescore_block(
     block: tuple[ScoreMatrix, tuple[Any, LabelMatrix] | None], rescorer: LabelRescorer
-) -> tuple[ScoreMatrix, tuple[Evaluation, Evaluation] | None]:
+) -> tuple[ScoreMatrix, Evaluations | None]:
     """Return rescored documents, and metrics before and after if labels are known."""
     scores, known = block
-    scale = rescorer.scale
-    absent = 0.0 if scale == "probability" else float("-inf")  # labels outside the candidate set
+    is_probability = rescorer.scale == "probability"
+    absent = 0.0 if is_probability else float("-inf")  # labels outside the candidate set
     better = replace(scores, values=rescorer.rescore(scores.values), absent=absent)
     if known is None:
         return better, None
     rows, labels = known
-    key = "probabilities" if scale == "probability" else "log_odds"
+    key = "probabilities" if is_probability else "log_odds"
     before, after = (evaluate(labels, **{key: one.values[rows]}) for one in (scores, better))
     return better, (before, after)
 
 
-def columns_like(scores: ScoreMatrix, like: ScoreMatrix) -> Any:
-    """Return the values of scores with their columns in the order of other scores."""
-    if scores.names is None or like.names is None or scores.names == like.names:
+def columns_like(scores: ScoreMatrix, names: Sequence[str] | None) -> Any:
+    """Return the values of out-of-fold scores with their columns in the order of names."""
+    if scores.names is None or names is None:
         return scores.values
     place = {name: j for j, name in enumerate(scores.names)}
-    missing = [name for name in like.names if name not in place]
+    missing = [name for name in names if name not in place]
     if missing:
-        raise ValueError(
-            f"--out-of-fold must have all labels of the scores, and lacks {missing[:5]}."
-        )
-    return scores.values[:, [place[name] for name in like.names]]
+        raise ValueError(f"--out-of-fold must have all labels of the scores, lacks {missing[:5]}.")
+    return scores.values[:, [place[name] for name in names]]
