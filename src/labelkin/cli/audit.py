@@ -30,8 +30,8 @@ _ENDINGS = (".csv", ".tsv", ".jsonl")
 @options.expand
 def audit(
     corpus: options.CorpusName,
-    reading: options.Reading,
     words: options.CountedWords,
+    reading: options.Reading,
     top: Annotated[
         int | None,
         option(

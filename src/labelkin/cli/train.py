@@ -34,8 +34,8 @@ _MANY_LABELS = 1000
 def train(
     corpus: options.CorpusNames,
     out: Annotated[Path, option("The model file to write.", "--out", "-o")],
-    reading: options.Reading,
     words: options.CountedWords,
+    reading: options.Reading,
     preset: Annotated[
         Literal["fast", "default", "strong"] | None,
         option(
