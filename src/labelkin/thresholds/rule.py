@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.evaluation.metrics.decisions import count_decisions
@@ -28,7 +28,6 @@ from labelkin.label_matrix.scores import check_probabilities
 from labelkin.odds import to_probability
 from labelkin.records import short_repr
 from labelkin.registry import names, part_class
-from labelkin.scikit_learn import LinkedEstimator
 from labelkin.validation import did_you_mean
 
 _Scores = NDArray[np.float64]
@@ -74,7 +73,7 @@ class LabelCut(NamedTuple):
     decided: int | None
 
 
-class ThresholdRule(LinkedEstimator, ABC):
+class ThresholdRule(BaseEstimator, ABC):
     """Turns scores (documents × labels) into decisions.
 
     In every rule a score of +inf, an accepted label, is decided yes, and −inf, a rejected label,

@@ -11,6 +11,7 @@ import numpy as np
 from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
@@ -47,7 +48,7 @@ from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import to_log_odds, to_probability
-from labelkin.scikit_learn import LinkedEstimator, route_fit, router, with_random_state
+from labelkin.scikit_learn import route_fit, router, with_random_state
 from labelkin.validation import abbreviate
 from labelkin.vocabulary.rules import Rules, bind_rules
 
@@ -71,7 +72,7 @@ class _Round(NamedTuple):
     noise: NoiseModel
 
 
-class LabelAudit(LinkedEstimator):
+class LabelAudit(BaseEstimator):
     """Find wrong and missing labels in a labelled corpus.
 
     The evidence for each cell of the label matrix is content evidence out of fold and evidence of
