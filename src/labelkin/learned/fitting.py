@@ -32,7 +32,7 @@ from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.scikit_learn import LinkedEstimator
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
-from labelkin.thresholds import RuleLabels, ThresholdRule, as_rule, fit_rule
+from labelkin.thresholds import RuleLabels, ThresholdRule, fit_rule, rule_for
 from labelkin.validation import check_choice, check_memory
 
 #: Evidence weight of predicted labels without out-of-fold scores. On 24 kinds of scores of two
@@ -220,7 +220,7 @@ def is_auto(evidence_weight: Any) -> bool:
 
 def learns_from_predictions(variant: Any, evidence_weight: Any) -> bool:
     """Return whether out-of-fold content evidence is needed."""
-    learns_cuts = isinstance(variant, ThresholdRule) and as_rule(variant, "log_odds").needs_scores
+    learns_cuts = isinstance(variant, ThresholdRule) and rule_for(variant).needs_scores
     return learns_cuts or isinstance(resolve_evidence_weight(evidence_weight), LearnedWeight)
 
 
@@ -264,7 +264,7 @@ def _read_number(value: Any, name: str, rule: str) -> float:
 def read_variant(value: Any) -> FillIn | ThresholdRule:
     """Return the paper's function that fills labels in, or the rule that decides them."""
     if isinstance(value, ThresholdRule):
-        if as_rule(value, "log_odds").needs_batch:
+        if rule_for(value).needs_batch:
             raise ValueError(
                 "variant must be a rule that decides each document separately, got "
                 f"{value!r}, which needs all documents. Use SCutFBR() or GlobalCut()."
@@ -277,7 +277,7 @@ def read_variant(value: Any) -> FillIn | ThresholdRule:
 def _fit_fill_in(variant: Any, content: Any, labels: LabelMatrix, weight: Matrix | None) -> FillIn:
     chosen = read_variant(variant)
     if isinstance(chosen, ThresholdRule):
-        return RuleLabels(fit_rule(as_rule(chosen, "log_odds"), content, labels, weight))
+        return RuleLabels(fit_rule(rule_for(chosen), content, labels, weight))
     return chosen
 
 
