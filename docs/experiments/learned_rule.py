@@ -50,7 +50,7 @@ from labelkin.learned.weights import KNOWN_WEIGHT
 from labelkin.method.combination import probable_labels
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.solvers.logistic import LinearTerm
-from labelkin.thresholds import as_rule
+from labelkin.thresholds import rule_for
 
 MEASURES = ["micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error"]
 MEASURES += ["label_ranking_average_precision", "log_loss"]
@@ -189,7 +189,7 @@ def scores(steps: Steps, paper: PaperEvidence, evidence: Evidence) -> dict[str, 
     found = metrics.evaluate(evidence.new_labels, posterior)
     result = {name: float(found[name]) for name in MEASURES}
     for measure in TUNED:
-        decided = as_rule(measure, "log_odds").fit(tuning, evidence.labels).decide(posterior)
+        decided = rule_for(measure).fit(tuning, evidence.labels).decide(posterior)
         result[f"tuned {measure}"] = float(getattr(metrics, measure)(evidence.new_labels, decided))
     return {**result, "CPU seconds": seconds}
 

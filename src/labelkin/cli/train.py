@@ -127,9 +127,9 @@ def train(
     weight = options.read_evidence_weight(asked_weight)
     _check_limits(at_least, at_most)
     cut = options.read_thresholds(thresholds)
-    from labelkin.thresholds import LabelLimits, as_rule
+    from labelkin.thresholds import LabelLimits, rule_for
 
-    rule = as_rule(cut, "log_odds")
+    rule = rule_for(cut)
     parameters = words.parameters()
     with timed_stage(f"reading {', '.join(corpus)}", quiet):
         loaded = reading.corpus(corpus, quiet)

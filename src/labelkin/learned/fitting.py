@@ -46,7 +46,7 @@ from labelkin.method.label_evidence import mean_other_labels, prior_scale
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.solvers.candidate_terms import CandidateValues, InputChoice, fit_at_candidates
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
-from labelkin.thresholds import RuleLabels, ThresholdRule, as_rule, fit_rule
+from labelkin.thresholds import RuleLabels, ThresholdRule, fit_rule, rule_for
 
 #: Log-odds beyond this are clipped before learning.
 _CERTAIN = 500.0
@@ -385,7 +385,7 @@ def share_of_missed(cells: Cells, labels: LabelMatrix, weight: Matrix | None) ->
 def _fit_variant(variant: Any, content: Any, labels: LabelMatrix, weight: Matrix | None) -> FillIn:
     chosen = read_variant(variant)
     if isinstance(chosen, ThresholdRule):
-        return RuleLabels(fit_rule(as_rule(chosen, "log_odds"), content, labels, weight))
+        return RuleLabels(fit_rule(rule_for(chosen), content, labels, weight))
     return chosen
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from labelkin.method.combination import VARIANTS, FillIn
-from labelkin.thresholds import ThresholdRule, as_rule
+from labelkin.thresholds import ThresholdRule, rule_for
 from labelkin.validation import check_choice, check_memory
 
 #: Evidence weight of predicted labels without out-of-fold scores. On 24 kinds of scores of two
@@ -61,7 +61,7 @@ def is_auto(evidence_weight: Any) -> bool:
 
 def learns_from_predictions(variant: Any, evidence_weight: Any) -> bool:
     """Return whether out-of-fold content evidence is needed."""
-    learns_cuts = isinstance(variant, ThresholdRule) and as_rule(variant, "log_odds").needs_scores
+    learns_cuts = isinstance(variant, ThresholdRule) and rule_for(variant).needs_scores
     return learns_cuts or isinstance(resolve_evidence_weight(evidence_weight), LearnedWeight)
 
 
@@ -104,7 +104,7 @@ def resolve_known_weight(
 def read_variant(value: Any) -> FillIn | ThresholdRule:
     """Return the paper's function for a variant, or the threshold rule."""
     if isinstance(value, ThresholdRule):
-        if as_rule(value, "log_odds").needs_batch:
+        if rule_for(value).needs_batch:
             raise ValueError(
                 "variant must be a rule that decides each document separately, got "
                 f"{value!r}, which needs all documents. Use SCutFBR() or GlobalCut()."

@@ -198,7 +198,8 @@ class LogisticLabels(LinearLabelEvidence):
                 *rows, 2 / tau, unknown=unknown, tol=self.tol, n_jobs=self.n_jobs
             )
         elif self.solver == "weka":
-            learned = fit_weka_logistic(*rows, tau, unknown=unknown)
+            weka = fit_weka_logistic(*rows, tau, unknown=unknown)
+            learned = LinearTerm(weka.weights, weka.bias)
         else:
             raise ValueError(f"solver must be 'exact' or 'weka', got {self.solver!r}.")
         self.weights_, self.bias_, self.rest_ = learned.weights, learned.bias, None

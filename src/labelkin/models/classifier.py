@@ -49,7 +49,7 @@ from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import to_probability
 from labelkin.records import short_repr
 from labelkin.scikit_learn import route_fit, with_random_state
-from labelkin.thresholds import ThresholdChoice, as_rule, fit_rule
+from labelkin.thresholds import ThresholdChoice, fit_rule, rule_for
 
 if TYPE_CHECKING:
     from labelkin.vocabulary.rules import Rules
@@ -241,7 +241,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         to_content, to_labels = route_fit(self, fit_params, **parts).values()
         if self.calibrate:
             check_can_calibrate(labels, self.rules)
-        rule = as_rule(self.thresholds, "log_odds")
+        rule = rule_for(self.thresholds)
         is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
         evidence_weight = resolve_evidence_weight(self.evidence_weight, *labels.shape)
         needs_predictions = learns_from_predictions(self.variant, evidence_weight)
@@ -303,7 +303,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         self
         """
         check_is_fitted(self)
-        rule = as_rule(thresholds, "log_odds")
+        rule = rule_for(thresholds)
         kept = getattr(self, "out_of_fold_", None)
         if kept is None and rule.needs_scores:
             raise ValueError(
