@@ -255,5 +255,5 @@ class TestNeighbours:
             LogisticLabels(neighbours=neighbours).fit(self.labels(p=4))
 
     def test_wekas_loop_has_no_neighbours(self):
-        with pytest.raises(ValueError, match="neighbours must be None .* with solver='weka'"):
+        with pytest.raises(ValueError, match=r"neighbours must be None .* with solver='weka'"):
             LogisticLabels("weka", neighbours=4).fit(self.labels(p=4))
