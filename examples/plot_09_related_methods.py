@@ -1,6 +1,6 @@
 """
 Chains and other related methods
-=======================
+================================
 
 **There are other ways to listen to labels: chains, stacking, powersets, neighbours.** They are
 here as scikit-learn classifiers, to be compared under the same features and base classifier. None

@@ -159,7 +159,9 @@ def test_labels_that_scikit_learn_refuses_are_cross_validated_by_our_own_functio
 
 
 def test_labels_in_another_code_point_to_our_own_function():
-    with pytest.raises(ValueError, match=r"got 2 at document 1.*use labelkin\.cross_val_log_odds"):
+    with pytest.raises(
+        ValueError, match=r"got 2 at document 1.*labelkin\.content\.cross_val_log_odds"
+    ):
         NaiveBayes().fit(X, [[0, 1], [2, 0], [1, 1], [0, 0]])
 
 

@@ -66,7 +66,7 @@ for content in (labelkin.PlattSVM(random_state=0), labelkin.NearestNeighbours(2)
 NEEDS_IT = {
     "text": "labelkin.text.WordCounts().fit(['ships'])",
     "plot": "labelkin.explain.label_graph(model).plot()",
-    "frames": "model.predict_labels(X, output='pandas')",
+    "frames": "labelkin.LabelAudit(labelkin.NaiveBayes()).fit(2 * X, 2 * sets).issues_frame()",
     "skos": """
 import pathlib
 path = pathlib.Path(tempfile.mkdtemp()) / "topics.ttl"

@@ -68,7 +68,7 @@ def test_there_are_at_most_13_layers():
         ("label_matrix", "import labelkin.evaluation.metrics"),
         ("models", "def f():\n    from labelkin import research"),
         ("learned", "from labelkin.models.rescorer import LabelRescorer"),
-        ("method", "from labelkin.learned.fitting import LearnedWeight"),
+        ("method", "from labelkin.learned.weights import LearnedWeight"),
     ],
 )
 def test_imports_that_point_up_are_found(here, source):

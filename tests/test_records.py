@@ -8,7 +8,7 @@ import pytest
 import labelkin
 from labelkin import LabelAudit, LabelDependenceClassifier, NaiveBayes
 from labelkin.corpora import newsroom
-from labelkin.curation.audit.issue_table import reasons
+from labelkin.curation.audit.issues import reasons
 from labelkin.explain import explain_terms, label_graph
 from labelkin.odds import to_probability
 from labelkin.records import short

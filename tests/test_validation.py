@@ -1,9 +1,9 @@
 """Work that cannot be done is said to be so before it is begun."""
 
-import labelkin.validation
 import numpy as np
 import pytest
 
+import labelkin.validation
 from labelkin import (
     LabelDependenceClassifier,
     LabelRescorer,

@@ -42,15 +42,15 @@ from sklearn.tree import DecisionTreeClassifier
 from labelkin import LogisticLabels
 from labelkin.evaluation import metrics
 from labelkin.label_matrix import Cells, LabelMatrix, read_labels
-from labelkin.learned import candidates
-from labelkin.learned.calibration import CalibratedLabels, fit_calibration, fit_cell_calibration
-from labelkin.learned.candidates import CandidateEvidence
-from labelkin.learned.fitting import KNOWN_WEIGHT, fit_correction
+from labelkin.learned import fitting
+from labelkin.learned.calibration import CalibratedLabels, fit_calibration
+from labelkin.learned.fitting import CandidateEvidence, fit_correction
 from labelkin.learned.terms import Combination, KnownLabels, PaperEvidence, PredictedLabels
+from labelkin.learned.weights import KNOWN_WEIGHT
 from labelkin.method.combination import probable_labels
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.solvers.logistic import LinearTerm
-from labelkin.thresholds import as_rule
+from labelkin.thresholds import rule_for
 
 MEASURES = ["micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error"]
 MEASURES += ["label_ranking_average_precision", "log_loss"]
@@ -110,7 +110,7 @@ class Steps:
     def _candidates(self, paper: PaperEvidence, content: Any, labels: LabelMatrix) -> Any:
         cells, fill_in = Cells.of(content), probable_labels
         if self.calibrated:
-            fill_in = CalibratedLabels(fit_cell_calibration(cells, content.data, labels))
+            fill_in = CalibratedLabels(fit_calibration(content, labels))
         found = CandidateEvidence.of(paper, fill_in, content, labels, None)
         weight = self._weight(found.content, found.paper, cells.at(labels.positive))
         predicted = PredictedLabels(paper, fill_in, weight, None, found.absent)
@@ -120,8 +120,8 @@ class Steps:
         if self.by_roots:
             roots = found._replace(filled=np.sqrt(found.filled), absent=np.sqrt(found.absent))
             return RootCorrected(predicted, roots.correction(offset, self.shrinkage))
-        more = candidates._MORE_INPUTS if self.chosen_inputs else None
-        with patch.object(candidates, "_MORE_INPUTS", more):
+        more = fitting._MORE_INPUTS if self.chosen_inputs else None
+        with patch.object(fitting, "_MORE_INPUTS", more):
             return replace(predicted, correction=found.correction(offset, self.shrinkage))
 
     def _weight(self, content: Any, evidence: Any, truth: Any) -> float:
@@ -189,7 +189,7 @@ def scores(steps: Steps, paper: PaperEvidence, evidence: Evidence) -> dict[str, 
     found = metrics.evaluate(evidence.new_labels, posterior)
     result = {name: float(found[name]) for name in MEASURES}
     for measure in TUNED:
-        decided = as_rule(measure, "log_odds").fit(tuning, evidence.labels).decide(posterior)
+        decided = rule_for(measure).fit(tuning, evidence.labels).decide(posterior)
         result[f"tuned {measure}"] = float(getattr(metrics, measure)(evidence.new_labels, decided))
     return {**result, "CPU seconds": seconds}
 

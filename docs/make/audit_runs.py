@@ -215,7 +215,7 @@ def _run(
     content = PlattSVM(random_state=seed)
     log_odds = content.fit_out_of_fold(X, labels)
     middle = time.process_time()
-    audit = LabelAudit(scale="log_odds", duplicate_similarity=None, n_similar=0)
+    audit = LabelAudit(scale="log_odds")
     audit.fit(None, labels, scores=log_odds)
     end = time.process_time()
     given = labels.positive.toarray() > 0

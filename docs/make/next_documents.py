@@ -359,7 +359,7 @@ The *entropy* of a document is the sum of the entropies of its labels, in bits: 
 model is about it. The curves compare it with *margin*, how near to ½ the most uncertain label is
 (BinMin). Labels depend, and the entropy of a whole label set is less than the sum; a bound by the
 best tree of labels was part of an earlier version, and was no better
-([what was tried](../decisions/0013-next-documents.md)).
+([what was tried](../decisions/0012-next-documents.md)).
 
 ## A batch
 
@@ -391,7 +391,7 @@ the means over the curve, better is +, also for one-error; ± is 95 % of Student
 
 _DESIGN = """\
 The batch was designed on the training documents of *bibtex* alone, some of which were the test set
-([what was tried](../decisions/0013-next-documents.md)). The choice between the entropy of labels
+([what was tried](../decisions/0012-next-documents.md)). The choice between the entropy of labels
 and that of label sets was made later, when the curves of both had been read."""
 
 _OPENING = _OPENING.replace("{design}", _DESIGN)
@@ -403,7 +403,7 @@ Answers are never wrong here and complete; a document with ten labels costs as m
 none. Content is one classifier, batches have one size, and there are some hundred documents; with
 thousands, chance catches up. A label that no labelled document has is not searched. All three
 corpora are text: on `water-quality`, with 16 measurements per document, the representative batch
-was worse than chance ([what was tried](../decisions/0013-next-documents.md))."""
+was worse than chance ([what was tried](../decisions/0012-next-documents.md))."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from labelkin.content.nearest_neighbours import NearestNeighbours
     from labelkin.content.platt_svm import PlattSVM
     from labelkin.curation.audit.label_audit import LabelAudit
-    from labelkin.learned.fitting import LearnedWeight
+    from labelkin.learned.weights import LearnedWeight
     from labelkin.method.label_evidence import LogisticLabels, SVMLabels
     from labelkin.method.paper import PaperClassifier
     from labelkin.models.classifier import LabelDependenceClassifier
@@ -77,7 +77,7 @@ _public, __dir__, _names = lazy_names(
         "content.nearest_neighbours": "NearestNeighbours",
         "content.platt_svm": "PlattSVM",
         "curation.audit.label_audit": "LabelAudit",
-        "learned.fitting": "LearnedWeight",
+        "learned.weights": "LearnedWeight",
         "method.label_evidence": "LogisticLabels SVMLabels",
         "method.paper": "PaperClassifier",
         "models.classifier": "LabelDependenceClassifier",

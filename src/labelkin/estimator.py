@@ -1,8 +1,8 @@
-"""Base classes: from log-odds to the methods of a scikit-learn classifier.
+"""Base classes of classifiers, and out-of-fold evidence.
 
-Each classifier of the library says how it learns from a :class:`~labelkin.label_matrix.LabelMatrix`
-and what its log-odds are, ``(n_documents, n_labels)``. Probabilities, decisions, the score and the
-three kinds of ``y`` (label matrix, two classes, several classes) follow here, once.
+A classifier learns from a :class:`~labelkin.label_matrix.LabelMatrix` and returns log-odds,
+``(n_documents, n_labels)``. The base classes derive probabilities, decisions and scores, for the
+three kinds of ``y``: label matrix, two classes, several classes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import log_expit, softmax
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import BaseCrossValidator, PredefinedSplit, check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
@@ -29,19 +29,19 @@ from labelkin.evaluation.splits import CrossValidation, stratified_folds
 from labelkin.label_matrix import Cells, LabelMatrix, in_container, labels_for, read_labels
 from labelkin.label_matrix.reading import is_label_sets
 from labelkin.odds import ALMOST_ZERO, to_probability
-from labelkin.scikit_learn import LinkedEstimator, params_of_rows, read_numbers, router, rows_of
+from labelkin.scikit_learn import params_of_rows, read_numbers, router, rows_of
 from labelkin.validation import validate_sparse
 
 
-class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
-    """A classifier that is defined by ``_learn(X, labels)`` and ``_log_odds(X)``."""
+class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """A classifier that implements ``_learn(X, labels)`` and ``_log_odds(X)``."""
 
     takes_label_matrix = True
-    #: Whether out-of-fold evidence is that of all documents but one, and not of a fold.
+    #: Whether out-of-fold evidence leaves out one document instead of a fold.
     leaves_one_out = False
 
     def __sklearn_tags__(self) -> Any:
-        """Say what is taken: sparse ``X``; classes, and label matrices."""
+        """Accept sparse ``X``, classes and label matrices."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
@@ -51,13 +51,14 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from documents and their labels.
+        """Fit the classifier.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
+            Training documents.
         y : any kind of labels
-            As :class:`labelkin.LabelDependenceClassifier` takes them.
+            Their labels, as in :class:`labelkin.LabelDependenceClassifier`.
 
         Returns
         -------
@@ -68,16 +69,14 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any) -> Any:
-        """Fit, and return the log-odds of the training documents as if each had been unseen.
-
-        The result, ``(n_documents, n_labels)``, is not kept in the model.
+        """Fit, and return the out-of-fold log-odds of the training documents.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, to be learned from.
+            Training documents.
         y : any kind of labels
-            As :class:`labelkin.LabelDependenceClassifier` takes them.
+            Their labels, as in :class:`labelkin.LabelDependenceClassifier`.
 
         Returns
         -------
@@ -87,32 +86,31 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         return self._learn_out_of_fold(X, labels)
 
     def log_odds(self, X: Any) -> Any:
-        """Return the log-odds of every label, ``(n_documents, n_labels)``.
-
-        Of a classifier with ``top``: a CSR array of its candidates.
+        """Return the log-odds of every label.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
+            Documents in the form used for :meth:`fit`.
 
         Returns
         -------
         array or CSR array of shape (n_documents, n_labels)
+            A CSR array of candidates if the classifier has ``top``.
         """
         if not hasattr(self, "classes_"):
             check_is_fitted(self)
         return self._log_odds(self._read_documents(X, reset=False))
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the probability of every label, ``(n_documents, n_labels)``, strictly in (0, 1).
+        """Return the probability of every label, strictly between 0 and 1.
 
-        For a 1-d ``y`` of training: the probability of every class, rows sum to 1.
+        For a 1-d training ``y``: the probability of every class; rows sum to 1.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
+            Documents in the form used for :meth:`fit`.
 
         Returns
         -------
@@ -121,12 +119,12 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         return self._probabilities(self.log_odds(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the log-odds; one column only, ``(n_documents,)``, when ``y`` had two classes.
+        """Return the log-odds of every label, or ``(n_documents,)`` for a ``y`` of two classes.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
+            Documents in the form used for :meth:`fit`.
 
         Returns
         -------
@@ -135,38 +133,36 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         return self._decision_values(self.log_odds(X))
 
     def predict(self, X: Any) -> Any:
-        """Decide: 1 where the log-odds are positive.
-
-        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse,
-        an array or matrix as that was;
-        for a 1-d ``y`` the class of each document.
+        """Return the decisions: 1 for labels with positive log-odds.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
+            Documents in the form used for :meth:`fit`.
 
         Returns
         -------
         array, CSR array or matrix of shape (n_documents, n_labels)
+            0 and 1, in the container of the training ``y``; for a 1-d ``y`` the class of each
+            document.
         """
         return self._decide(self.log_odds(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of documents whose label set (class) is predicted exactly.
 
-        ``y`` may be of any kind; unknown cells (NaN) count as right. In lists of labels may be some
-        that the model has not seen, as in cross-validation: such documents count as wrong. That it
-        has seen none of them is an error.
+        Unknown cells (NaN) count as correct. Documents with labels that are not in the training
+        ``y``, as in cross-validation, count as wrong; it is an error if all labels are unknown to
+        the model.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
+            Documents in the form used for :meth:`fit`.
         y : any kind of labels
-            As :class:`labelkin.LabelDependenceClassifier` takes them.
-        sample_weight : array of shape (n_documents,) or None, default None
-            How much each document counts; ``None``: all the same.
+            True labels, as in :class:`labelkin.LabelDependenceClassifier`.
+        sample_weight : array of shape (n_documents,), optional
+            Weights of the documents.
 
         Returns
         -------
@@ -176,7 +172,7 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         if self.target_kind_ == "multilabel" and is_label_sets(y):
             seen = set(self.classes_.tolist())
             known = [[label for label in labels if label in seen] for labels in y]
-            if not any(known):  # labels of another corpus: an error that lists them
+            if not any(known):  # labels of another corpus: read_labels raises an error
                 known = y
             right = exact_label_sets(read_labels(known, names=self.classes_), decisions)
             right = right & [len(set(a)) == len(set(b)) for a, b in zip(known, y, strict=True)]
@@ -187,14 +183,12 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         return float(np.average(right, weights=sample_weight))
 
     def label_sets(self, decisions: Any) -> list[tuple[Any, ...]]:
-        """Return the label names of each row of a 0/1 matrix ``(n_documents, n_labels)``.
-
-        :meth:`predict_labels` decides and names in one call.
+        """Return the label names of each row of a 0/1 matrix.
 
         Parameters
         ----------
         decisions : array or sparse matrix of shape (n_documents, n_labels)
-            What :meth:`predict` returns.
+            Output of :meth:`predict`.
 
         Returns
         -------
@@ -203,24 +197,19 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         check_is_fitted(self)
         return read_labels(decisions, names=self.label_names_).label_sets()
 
-    def predict_labels(
-        self, X: Any, *, output: Literal["names", "pandas", "polars"] = "names", **known: Any
-    ) -> Any:
-        """Decide, and return the labels by name.
+    def predict_labels(self, X: Any, **known: Any) -> list[tuple[Any, ...]]:
+        """Return the names of the predicted labels of each document.
 
         Parameters
         ----------
         X : documents
-            Whatever ``predict`` takes.
-        output : "names", "pandas" or "polars", default "names"
-            ``"names"``: a tuple of label names per document. ``"pandas"`` or ``"polars"``: a
-            DataFrame of 0 and 1 with a column per label; the index of a pandas ``X`` is kept.
+            As in :meth:`predict`.
         **known
-            ``known=`` for classifiers whose ``predict`` takes it.
+            ``known=`` of classifiers whose ``predict`` accepts it.
 
         Returns
         -------
-        list of tuples, or DataFrame
+        list of tuples
 
         Examples
         --------
@@ -229,44 +218,29 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         >>> model.predict_labels([[5, 0], [1, 2]])
         [('sea',), ('town',)]
         """
-        decisions = self.predict(X, **known)
+        check_is_fitted(self)
         if self.target_kind_ != "multilabel":
             raise ValueError(
-                "predict_labels is for models trained on a label matrix or label sets; this one "
-                f"was trained on {self.target_kind_} classes, which predict returns by name."
+                "predict_labels requires a model trained on a label matrix or label sets, got one "
+                f"trained on {self.target_kind_} classes. Use predict, which returns class names."
             )
-        if output == "names":
-            return self.label_sets(decisions)
-        dense = decisions.toarray() if sparse.issparse(decisions) else decisions
-        if output == "pandas":
-            try:
-                import pandas as pd
-            except ImportError:
-                raise ImportError(
-                    'output="pandas" requires pandas: pip install "labelkin[frames]"'
-                ) from None
-            return pd.DataFrame(dense, columns=self.label_names_, index=getattr(X, "index", None))
-        if output == "polars":
-            import polars as pl
-
-            return pl.DataFrame(dense, schema=[str(name) for name in self.label_names_.tolist()])
-        raise ValueError(f"output must be 'names', 'pandas' or 'polars', got {output!r}.")
+        return self.label_sets(self.predict(X, **known))
 
     @abstractmethod
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        """Learn from checked documents and labels."""
+        """Fit on validated documents and labels."""
 
     @abstractmethod
     def _log_odds(self, X: Any) -> Any:
-        """Return the log-odds of checked documents, ``(n_documents, n_labels)``."""
+        """Return the log-odds of validated documents, ``(n_documents, n_labels)``."""
 
     def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> Any:
-        """Learn, and return log-odds of the documents as if unseen; here, cross-validated."""
+        """Fit, and return out-of-fold log-odds, here by cross-validation."""
         self._learn(X, labels)
         return out_of_fold_log_odds(self, X, labels)
 
     def _read(self, X: Any, y: Any) -> tuple[Any, LabelMatrix]:
-        """Check documents and labels, and remember the kind of ``y``."""
+        """Validate documents and labels, and store the kind of ``y``."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -281,8 +255,8 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
             )
         if labels.shape[1] == 0:
             raise ValueError(
-                f"y must name at least one label, got shape {labels.shape}: no document has one. "
-                "Pass a 0/1 matrix with a column per label to train with labels nobody has."
+                f"y must contain at least one label, got shape {labels.shape}. Pass a 0/1 matrix "
+                "with a column per label to train with labels without documents."
             )
         self.classes_, self.label_names_ = labels.classes, labels.names
         # Predictions are returned in the form of the training ``y``.
@@ -318,14 +292,14 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         return in_container(decisions, self.target_container_)
 
     def _decisions(self, log_odds: Any) -> Any:
-        """Return which labels are given, ``(n_documents, n_labels)``."""
+        """Return the decisions as booleans, ``(n_documents, n_labels)``."""
         if sparse.issparse(log_odds):
             return Cells.of(log_odds).matrix(log_odds.data > 0)
         return log_odds > 0
 
 
 class KnownLabelsClassifier(LogOddsClassifier):
-    """A content classifier and a label classifier; predictions take known labels into account."""
+    """A classifier with label evidence, whose predictions depend on known labels."""
 
     def __sklearn_tags__(self) -> Any:
         """Accept the documents that the content classifier accepts."""
@@ -339,35 +313,38 @@ class KnownLabelsClassifier(LogOddsClassifier):
         return router(self, **self._parts())
 
     def log_odds(self, X: Any, known: Any = None) -> Any:
-        """Return the posterior log-odds of every label, ``(n_documents, n_labels)``.
-
-        With a content classifier that returns candidates (``top``): a CSR array of them.
+        """Return the posterior log-odds of every label.
 
         Parameters
         ----------
         X : documents
-            As they were given to :meth:`fit`.
+            Documents in the form used for :meth:`fit`.
         known : known labels, optional
             Labels that a user has accepted or rejected: a mapping with ``"accepted"`` and
             ``"rejected"`` per document, a matrix of 1, 0 and NaN, or a sparse matrix of +1 and −1
             (:func:`labelkin.label_matrix.read_known`). The log-odds of a known label are ±inf, and
             those of the other labels change.
+
+        Returns
+        -------
+        array or CSR array of shape (n_documents, n_labels)
+            A CSR array of candidates if the content classifier has ``top``.
         """
         if not hasattr(self, "classes_"):
             check_is_fitted(self)
         return self._log_odds(self._read_documents(X, reset=False), known)
 
     def predict_proba(self, X: Any, known: Any = None) -> Any:
-        """Return the posterior, ``(n_documents, n_labels)``; strictly inside (0, 1) unless known.
+        """Return the posterior probability of every label, strictly between 0 and 1 unless known.
 
-        For a 1-d ``y`` of training: the probability of every class, rows sum to 1.
+        For a 1-d training ``y``: the probability of every class; rows sum to 1.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
-        known : dict, matrix or None, default None
-            Known labels, as :meth:`log_odds` takes them.
+            Documents in the form used for :meth:`fit`.
+        known : known labels, optional
+            As in :meth:`log_odds`.
 
         Returns
         -------
@@ -376,14 +353,14 @@ class KnownLabelsClassifier(LogOddsClassifier):
         return self._probabilities(self.log_odds(X, known))
 
     def decision_function(self, X: Any, known: Any = None) -> Any:
-        """Return the posterior log-odds; ``(n_documents,)`` when ``y`` had two classes.
+        """Return the posterior log-odds, or ``(n_documents,)`` for a ``y`` of two classes.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
-        known : dict, matrix or None, default None
-            Known labels, as :meth:`log_odds` takes them.
+            Documents in the form used for :meth:`fit`.
+        known : known labels, optional
+            As in :meth:`log_odds`.
 
         Returns
         -------
@@ -394,25 +371,26 @@ class KnownLabelsClassifier(LogOddsClassifier):
     def predict(self, X: Any, known: Any = None) -> Any:
         """Return the decisions: 1 for labels whose posterior is above the threshold, default ½.
 
-        Known labels stay known; for a 1-d ``y`` with several classes, the most probable class.
+        For a 1-d training ``y`` of several classes, the most probable class.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
-        known : dict, matrix or None, default None
-            Known labels, as :meth:`log_odds` takes them.
+            Documents in the form used for :meth:`fit`.
+        known : known labels, optional
+            As in :meth:`log_odds`.
 
         Returns
         -------
         array, CSR array or matrix of shape (n_documents, n_labels)
-            CSR when the training ``y`` was sparse; for a 1-d ``y`` the class of each document.
+            0 and 1, in the container of the training ``y``; for a 1-d ``y`` the class of each
+            document.
         """
         return self._decide(self.log_odds(X, known))
 
     @abstractmethod
     def _log_odds(self, X: Any, known: Any = None) -> Any:
-        """Return the posterior log-odds of checked documents."""
+        """Return the posterior log-odds of validated documents."""
 
     @abstractmethod
     def _parts(self, X: Any = None) -> dict[str, Any]:
@@ -430,9 +408,9 @@ class KnownLabelsClassifier(LogOddsClassifier):
 
 
 def _class_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One-vs-rest probabilities made to sum to 1; an accepted class has all, a rejected one none.
+    """Return probabilities that sum to 1: 1 for an accepted class, 0 for rejected ones.
 
-    All classes rejected is a contradiction that leaves each the same share.
+    If all classes are rejected, their probabilities are equal.
     """
     accepted, rejected = np.isposinf(log_odds), np.isneginf(log_odds)
     logs = np.where(accepted.any(axis=1, keepdims=True) & ~accepted, -np.inf, log_expit(log_odds))
@@ -442,10 +420,10 @@ def _class_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
-    """Check documents that are handed on to another estimator.
+    """Validate documents for another estimator.
 
-    Numbers become an array or sparse matrix (NaN is that estimator's business); texts, records of
-    texts and DataFrames stay what they are.
+    Numbers become an array or sparse matrix, in which NaN is allowed; texts, records of texts and
+    DataFrames are returned unchanged.
     """
     if not reset and hasattr(estimator, "n_features_in_") and _is_texts(X):
         raise _texts_error(estimator)
@@ -458,8 +436,8 @@ def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
 
 def _texts_error(estimator: Any) -> ValueError:
     return ValueError(
-        f"{type(estimator).__name__} takes vectors, got texts. Vectorise them first: "
-        "make_pipeline(TfidfVectorizer(), ...), or labelkin.text.WordCounts."
+        f"{type(estimator).__name__} requires vectors, got texts. Use "
+        "make_pipeline(TfidfVectorizer(), ...) or labelkin.text.WordCounts."
     )
 
 
@@ -467,13 +445,13 @@ def _is_texts(X: Any) -> bool:
     if hasattr(X, "shape") and len(X.shape) != 1:
         return False
     try:
-        return isinstance(next(iter(X)), str | Mapping)  # a record of texts is as good as one
+        return isinstance(next(iter(X)), str | Mapping)  # a text, or a record of texts
     except (TypeError, StopIteration):
         return False
 
 
 def exact_label_sets(labels: LabelMatrix, decisions: Any) -> NDArray[np.bool_]:
-    """Return which documents have all their known cells right, ``(n_documents,)``."""
+    """Return which documents have correct decisions in all known cells, ``(n_documents,)``."""
     decided = sparse.csr_array(decisions, dtype=np.float64)
     if decided.shape != labels.shape:
         raise ValueError(
@@ -493,7 +471,7 @@ def _class_names(labels: LabelMatrix) -> NDArray[Any]:
 
 
 def names_candidates(content: Any) -> bool:
-    """Return whether a content classifier, or a member of it, gives the ``top`` best labels alone.
+    """Return whether a content classifier, or a member of it, returns the ``top`` labels only.
 
     Examples
     --------
@@ -517,9 +495,9 @@ def fit_content(
 ) -> Any:
     """Fit a content classifier; return its out-of-fold log-odds if ``out_of_fold``.
 
-    They are dense, or a CSR array of candidates. A classifier without its own out-of-fold evidence
-    is cross-validated; so is any if ``cv`` is given. ``split`` is ``cv``, ``groups`` and
-    ``random_state`` of :func:`out_of_fold_log_odds`.
+    The log-odds are dense, or a CSR array of candidates. A classifier without
+    ``fit_out_of_fold`` is cross-validated, and every classifier if ``cv`` is given. ``split`` is
+    ``cv``, ``groups`` and ``random_state`` of :func:`out_of_fold_log_odds`.
     """
     target = labels_for(content, labels)
     if out_of_fold and split.get("cv") is None and hasattr(content, "fit_out_of_fold"):
@@ -636,7 +614,7 @@ def checked_cv(cv: Any) -> BaseCrossValidator:
 
 @contextmanager
 def stage(name: str, verbose: int) -> Iterator[None]:
-    """Announce a stage of work and report its duration; silent when ``verbose`` is 0."""
+    """Print the name and the duration of a stage of work; nothing if ``verbose`` is 0."""
     if not verbose:
         yield
         return
@@ -646,20 +624,20 @@ def stage(name: str, verbose: int) -> Iterator[None]:
         with _announcing_compilation():
             yield
     except BaseException:
-        _print("\n")  # what is said of it has a line of its own
+        _print("\n")  # the error message starts on a new line
         raise
     _print(f" {time.perf_counter() - start:.1f} s\n")
 
 
 def report(text: str, verbose: int) -> None:
-    """Print what was chosen; silent when ``verbose`` is 0."""
+    """Print a line; nothing if ``verbose`` is 0."""
     if verbose:
         _print(f"labelkin: {text}\n")
 
 
 @contextmanager
 def _announcing_compilation() -> Iterator[None]:
-    """Say once when numba compiles a kernel: the first time takes seconds, later ones nothing."""
+    """Print a note if numba compiles a kernel, which takes seconds the first time."""
     try:
         from numba.core import event
     except ImportError:
@@ -675,7 +653,7 @@ def _announcing_compilation() -> Iterator[None]:
             self.is_made = True
 
         def on_end(self, event: Any) -> None:
-            """Say nothing: the stage goes on."""
+            """Do nothing at the end of a compilation."""
 
     with event.install_listener("numba:compile", Announcement()):
         yield

@@ -7,10 +7,9 @@ are used: a command that lists names does not load scikit-learn.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal
-
-from labelkin.validation import did_you_mean
 
 Kind = Literal["content", "labels", "thresholds"]
 
@@ -72,6 +71,7 @@ def check_name(kind: Kind, name: str) -> None:
     """Raise for an unknown name, with a list of known names."""
     if name in PARTS[kind]:
         return
-    hint = did_you_mean(name.replace("-", "_").lower(), tuple(PARTS[kind]))
+    near = get_close_matches(name.replace("-", "_").lower(), PARTS[kind], 1)
+    hint = f"Did you mean {near[0]!r}?" if near else ""
     listed = ", ".join(map(repr, PARTS[kind]))
     raise ValueError(f"{kind} must be one of {listed}, got {name!r}. {hint}".rstrip())

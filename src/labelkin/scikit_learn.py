@@ -1,15 +1,11 @@
-"""Private functions of scikit-learn and helpers for estimators, in one module.
+"""Helpers for estimators, and the only imports of private functions of scikit-learn.
 
-Each name that begins with an underscore may change without notice; nothing else in the library
-imports one. ``make test-scikit-learn`` runs the tests of what each does on the lowest and on the
-newest version.
+``make test-scikit-learn`` tests them on the lowest and on the newest version.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from importlib.metadata import metadata
 from numbers import Integral
 from typing import Any
 
@@ -17,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -31,43 +27,11 @@ from sklearn.utils.validation import (
 
 from labelkin.validation import validate_sparse
 
-#: Packages whose estimators are imported from them, and not from the top.
-_NAMED_BY_PACKAGE = {"labelkin.research.related", "labelkin.text"}
-
-
-class LinkedEstimator(BaseEstimator):
-    """An estimator whose diagram, in a notebook, links to its page of the documentation.
-
-    Where that is, the metadata of the package say (``project.urls``, *Documentation*); if they do
-    not, there is no link.
-    """
-
-    _doc_link_module = "labelkin"
-
-    @property
-    def _doc_link_template(self) -> str:
-        address = documentation()
-        return f"{address}/reference/api/{{page}}.html" if address else ""
-
-    def _doc_link_url_param_generator(self) -> dict[str, str]:
-        module = type(self).__module__
-        home = next((name for name in _NAMED_BY_PACKAGE if module.startswith(name)), "labelkin")
-        return {"page": f"{home}.{type(self).__name__}"}
-
-
-@cache
-def documentation() -> str | None:
-    """Return the address of the documentation, as the package has it; None if it has none."""
-    addresses = dict(url.split(", ", 1) for url in metadata("labelkin").get_all("Project-URL", []))
-    address = addresses.get("Documentation")
-    return address.rstrip("/") if address else None
-
 
 def read_numbers(estimator: Any, X: Any, reset: bool) -> Any:
-    """Return documents as float64, dense or CSR, after every check that scikit-learn has for them.
+    """Return documents as float64, dense or CSR, after the checks of scikit-learn.
 
-    What a step before has just made, sparse and without names, is checked here in a tenth of the
-    time: a service is asked about one text at a time.
+    Single texts as CSR arrays take a tenth of the time of ``validate_data``.
     """
     if (
         not reset
@@ -90,7 +54,7 @@ def read_numbers(estimator: Any, X: Any, reset: bool) -> Any:
 
 
 def unit_length(rows: Any) -> Any:
-    """Scale the rows of a CSR matrix to length 1, in place; what ``normalize`` does, unwrapped."""
+    """Scale the rows of a CSR matrix to length 1, in place."""
     inplace_csr_row_normalize_l2(rows)
     return rows
 
@@ -101,19 +65,19 @@ def rows_of(X: Any, index: NDArray[np.int64]) -> Any:
 
 
 def params_of_rows(X: Any, params: Mapping[str, Any], index: NDArray[np.int64]) -> dict[str, Any]:
-    """Return fit parameters for some documents: what has a value for each is cut, too."""
+    """Return fit parameters for some documents: the rows of those with a value per document."""
     return _check_method_params(X, params, index)
 
 
 def read_sample_weight(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
-    """Return one number of at least 0 for each document."""
+    """Return weights of at least 0, ``(n_documents,)``."""
     if sample_weight is None:
         return None
     return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def router(owner: Any, **parts: Any) -> MetadataRouter:
-    """Return a router of ``fit`` metadata to the parts and of ``known`` to the owner itself.
+    """Return a router of ``fit`` metadata to the parts and of ``known`` to the owner.
 
     ``groups`` is routed to the splitter, if ``cv`` of the owner is one.
     """
@@ -127,11 +91,11 @@ def router(owner: Any, **parts: Any) -> MetadataRouter:
 
 
 def route_fit(owner: Any, fit_params: Mapping[str, Any], **parts: Any) -> dict[str, dict[str, Any]]:
-    """Return, by part, the parameters of its ``fit``.
+    """Return the ``fit`` parameters of each part.
 
-    With metadata routing enabled, scikit-learn's rules apply. Without it ``sample_weight`` goes to
-    all parts, and one that does not take it is an error; ``groups`` is for a splitter: ``cv`` of
-    the owner or, if that is not one, of its content classifier.
+    With metadata routing enabled, scikit-learn's rules apply. Without it, ``sample_weight`` is
+    passed to all parts, which must support it, and ``groups`` to the splitter: ``cv`` of the owner
+    or of its content classifier.
     """
     if not fit_params:
         return {name: {} for name in parts}
@@ -160,7 +124,7 @@ def route_fit(owner: Any, fit_params: Mapping[str, Any], **parts: Any) -> dict[s
 
 
 def takes_sample_weight(estimator: Any) -> bool:
-    """Return whether ``fit`` takes weights: as an argument, as metadata, or for what is inside."""
+    """Return whether ``fit`` supports weights: as an argument, as metadata, or of an inner part."""
     if has_fit_parameter(estimator, "sample_weight"):
         return True
     request = getattr(estimator.get_metadata_routing(), "fit", None)
@@ -173,8 +137,7 @@ def takes_sample_weight(estimator: Any) -> bool:
 def with_random_state(estimator: Any, random_state: Any) -> Any:
     """Return a clone whose own and inner random states that are ``None`` are set.
 
-    An integer seed is handed on as it is, so that a part that is given behaves as the default one;
-    from a generator one seed is drawn.
+    An integer seed is passed unchanged; a generator draws one seed.
     """
     made = clone(estimator)
     if random_state is None:

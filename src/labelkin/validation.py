@@ -15,11 +15,11 @@ from scipy import sparse
 
 
 def check_choice(name: str, value: Any, choices: Any) -> None:
-    """Raise for what is not one of the choices: a ``Literal``, or texts.
+    """Raise an error for a value outside the choices, a ``Literal`` or texts.
 
     Examples
     --------
-    >>> check_choice("scale", "logit", Literal["probability", "log_odds"])
+    >>> check_choice("scale", "logit", ["probability", "log_odds"])
     Traceback (most recent call last):
     ValueError: scale must be one of 'probability', 'log_odds', got 'logit'.
     """

@@ -147,10 +147,10 @@ def test_a_killed_audit_goes_on_where_it_was(damaged, tmp_path):
     assert done.code == 1
     assert "Finished work is kept; the same command resumes it." in done.err
     state = tmp_path / ".issues.csv.audit"
-    assert len(list(state.glob("block-*.npy"))) == 2
+    assert len(list(state.glob("*/block-*.npy"))) == 2
     assert not out.exists()
 
-    (state / ".0.part").touch()  # what a kill leaves of a file
+    next(state.iterdir()).joinpath(".0.part").touch()  # what a kill leaves of a file
     with small, mock.patch.object(corpus_audit, "fit_content", wraps=kept) as fitted:
         done = call("audit", damaged[0], "--out", out, "--top", 20)
     done.done()
@@ -168,7 +168,7 @@ def test_a_killed_audit_goes_on_where_it_was(damaged, tmp_path):
 
 def test_what_other_options_have_left_is_not_taken(damaged, tmp_path):
     out = tmp_path / "issues.csv"
-    with mock.patch.object(corpus_audit, "_shown_issues", side_effect=KeyboardInterrupt):
+    with mock.patch.object(corpus_audit, "issue_record", side_effect=KeyboardInterrupt):
         assert call("audit", damaged[0], "--out", out).code == 1
     done = call("audit", damaged[0], "--out", out, "--random-state", 1, "--top", 3)
     done.done()
@@ -188,9 +188,12 @@ def tea(path, sets):
 @pytest.mark.parametrize(
     ("sets", "message"),
     [
-        ([["tea"], ["milk"]] * 3, "at least 8 documents, so that each can be judged by the others"),
+        (
+            [["tea"], ["milk"]] * 3,
+            "at least 8 documents, so that each can be compared with a model",
+        ),
         ([["tea"]] * 10, "a label that at least 2 documents have and 2 lack"),
-        ([[f"l{i}"] for i in range(10)], "none of the 10 labels of .* is such"),
+        ([[f"l{i}"] for i in range(10)], "got 10 labels of .* without such a label"),
         ([[]] * 10, "a corpus must have labels, got none in 10 documents"),
     ],
 )

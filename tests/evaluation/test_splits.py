@@ -14,7 +14,6 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from labelkin.evaluation.splits import (
     MultilabelStratifiedKFold,
-    MultilabelStratifiedShuffleSplit,
     round_robin_folds,
     stratified_folds,
     stratified_split,
@@ -75,16 +74,16 @@ def skewed_labels(n, p, cardinality, seed):
 
 
 @given(label_matrices, st.data())
-@settings(max_examples=60, deadline=None)
-def test_folds_without_shuffling_are_those_of_the_papers_algorithm(Y, data):
+@settings(max_examples=30, deadline=None)
+def test_folds_without_shuffling_equal_published_algorithm(Y, data):
     n_folds = data.draw(st.integers(2, min(len(Y), 6)))
     splitter = MultilabelStratifiedKFold(n_folds, shuffle=False)
     assert fold_of(splitter, Y).tolist() == folds_by_the_paper(Y, n_folds)
 
 
 @given(label_matrices, st.data(), st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
-def test_every_document_is_in_one_fold_and_sizes_differ_by_at_most_one(Y, data, seed):
+@settings(max_examples=30, deadline=None)
+def test_fold_sizes_differ_by_at_most_one(Y, data, seed):
     n_folds = data.draw(st.integers(2, len(Y)))
     fold = stratified_folds(Y, n_folds, random_state=seed)
     sizes = np.bincount(fold, minlength=n_folds)
@@ -94,8 +93,8 @@ def test_every_document_is_in_one_fold_and_sizes_differ_by_at_most_one(Y, data, 
 
 
 @given(label_matrices, st.floats(0.02, 0.98), st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
-def test_a_split_has_exactly_the_test_documents_asked_for(Y, test_size, seed):
+@settings(max_examples=30, deadline=None)
+def test_split_has_exact_test_size(Y, test_size, seed):
     n_test = round(test_size * len(Y))
     if not 0 < n_test < len(Y):
         n_test = test_size = 1
@@ -105,19 +104,18 @@ def test_a_split_has_exactly_the_test_documents_asked_for(Y, test_size, seed):
 
 
 @given(st.lists(st.integers(0, 4), min_size=6, max_size=40), st.integers(2, 6), st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
-def test_classes_without_overlap_are_spread_to_within_one_document(y, n_folds, seed):
+@settings(max_examples=30, deadline=None)
+def test_classes_are_spread_within_one_document(y, n_folds, seed):
     fold = stratified_folds(np.array(y), n_folds, random_state=seed)
     counts = counts_per_fold(np.eye(5, dtype=int)[y], fold, n_folds)
     assert (counts.max(axis=0) - counts.min(axis=0)).max() <= 1
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_folds", [2, 5, 10])
-def test_label_counts_are_within_one_of_the_ideal_on_independent_labels(n_folds, seed):
-    Y = skewed_labels(2000, 40, 2.0, seed)
-    fold = stratified_folds(Y, n_folds, random_state=seed)
-    random = fold_of(KFold(n_folds, shuffle=True, random_state=seed), Y)
+def test_independent_labels_are_spread_within_one_document(n_folds):
+    Y = skewed_labels(2000, 40, 2.0, 0)
+    fold = stratified_folds(Y, n_folds, random_state=0)
+    random = fold_of(KFold(n_folds, shuffle=True, random_state=0), Y)
     off = np.abs(counts_per_fold(Y, fold, n_folds) - Y.sum(axis=0) / n_folds)
     off_at_random = np.abs(counts_per_fold(Y, random, n_folds) - Y.sum(axis=0) / n_folds)
     assert off.max() <= 1
@@ -125,8 +123,8 @@ def test_label_counts_are_within_one_of_the_ideal_on_independent_labels(n_folds,
 
 
 @pytest.mark.parametrize("labels", ["skewed", "uniform", "one each"])
-@pytest.mark.parametrize("test_size", [0.1, 0.25, 0.4, 0.5])
-def test_label_counts_of_a_split_are_within_one_document_of_the_ideal(labels, test_size):
+@pytest.mark.parametrize("test_size", [0.1, 0.4])
+def test_split_spreads_labels_within_one_document(labels, test_size):
     rng = np.random.default_rng(0)
     Y = {
         "skewed": skewed_labels(2000, 40, 2.0, seed=0),
@@ -137,52 +135,31 @@ def test_label_counts_of_a_split_are_within_one_document_of_the_ideal(labels, te
     assert np.abs(Y[test].sum(axis=0) - test_size * Y.sum(axis=0)).max() <= 1
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_strongly_dependent_labels_are_more_even_than_at_random(seed):
-    """Where label sets overlap much nothing is promised; this is what was seen, with room."""
-    rng = np.random.default_rng(seed)
+def test_dependent_labels_are_more_even_than_at_random():
+    rng = np.random.default_rng(0)
     topic = rng.integers(0, 8, 1500)
     Y = (rng.random((1500, 60)) < rng.beta(0.15, 1.0, (8, 60))[topic]).astype(int)
-    off = np.abs(counts_per_fold(Y, stratified_folds(Y, 5, seed), 5) - Y.sum(axis=0) / 5)
-    random = fold_of(KFold(5, shuffle=True, random_state=seed), Y)
+    off = np.abs(counts_per_fold(Y, stratified_folds(Y, 5, 0), 5) - Y.sum(axis=0) / 5)
+    random = fold_of(KFold(5, shuffle=True, random_state=0), Y)
     off_at_random = np.abs(counts_per_fold(Y, random, 5) - Y.sum(axis=0) / 5)
     assert off.mean() < off_at_random.mean() / 2
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_nearly_all_labels_are_in_as_many_folds_as_they_have_documents(seed):
-    """Promised only for the label taken first; here at most 1 label in 200 falls short."""
-    Y = skewed_labels(1000, 200, 3.0, seed)
-    n_positive = Y.sum(axis=0)
-    assert (n_positive < 5).any()
-    counts = counts_per_fold(Y, stratified_folds(Y, 5, random_state=seed), 5)
-    missing = np.minimum(n_positive, 5) - (counts > 0).sum(axis=0)
-    assert missing.sum() <= 1
-
-
-def test_the_rarest_label_is_spread_to_within_one_document():
-    rare = np.zeros((200, 1), dtype=int)
-    rare[:12] = 1
-    Y = np.hstack([np.random.default_rng(6).random((200, 30)) < 0.3, rare])
-    counts = counts_per_fold(Y, stratified_folds(Y, 5, random_state=0), 5)[:, -1]
-    assert sorted(counts) == [2, 2, 2, 3, 3]
-
-
-def test_permuting_labels_of_distinct_frequency_changes_nothing():
+def test_permuted_labels_give_same_folds():
     y = np.repeat([0, 1, 2, 3], [4, 9, 17, 30])
     Y = np.eye(4, dtype=int)[y]
     fold = stratified_folds(Y, 5, random_state=3)
     np.testing.assert_array_equal(stratified_folds(Y[:, [2, 0, 3, 1]], 5, random_state=3), fold)
 
 
-def test_the_same_seed_gives_the_same_folds_and_another_seed_others():
+def test_seed_determines_folds():
     Y = skewed_labels(300, 12, 2.0, seed=2)
     first = stratified_folds(Y, 4, random_state=7)
     assert first.tobytes() == stratified_folds(Y, 4, random_state=7).tobytes()
     assert first.tobytes() != stratified_folds(Y, 4, random_state=8).tobytes()
 
 
-def test_every_kind_of_labels_gives_the_same_folds():
+def test_all_forms_of_labels_give_same_folds():
     Y = skewed_labels(60, 5, 1.5, seed=3)
     label_sets = [[f"label {j}" for j in np.flatnonzero(row)] for row in Y]
     fold = stratified_folds(Y, 4, random_state=0)
@@ -190,20 +167,12 @@ def test_every_kind_of_labels_gives_the_same_folds():
         np.testing.assert_array_equal(stratified_folds(other, 4, random_state=0), fold)
 
 
-def test_unknown_cells_count_neither_for_nor_against():
+def test_unknown_cells_are_ignored():
     Y = skewed_labels(40, 3, 1.2, seed=4).astype(float)
     Y[:10, 2] = np.nan
     without = np.nan_to_num(Y)
     fold = stratified_folds(Y, 4, random_state=0)
     np.testing.assert_array_equal(fold, stratified_folds(without, 4, random_state=0))
-
-
-def test_inputs_are_not_modified():
-    Y = skewed_labels(40, 3, 1.2, seed=4)
-    before = Y.copy()
-    stratified_folds(Y, 4, random_state=0)
-    stratified_split(sparse.csr_array(Y), random_state=0)
-    np.testing.assert_array_equal(Y, before)
 
 
 @pytest.mark.parametrize(
@@ -217,39 +186,32 @@ def test_inputs_are_not_modified():
     ],
     ids=["no labels", "no positives", "only positives", "one document each", "one positive"],
 )
-@pytest.mark.parametrize("n_folds", [2, 3, 7])
-def test_awkward_labels_still_give_even_folds(Y, n_folds):
+@pytest.mark.parametrize("n_folds", [2, 7])
+def test_constant_and_missing_labels_give_even_folds(Y, n_folds):
     sizes = np.bincount(stratified_folds(Y, n_folds, random_state=0), minlength=n_folds)
     assert sizes.sum() == 7
     assert sizes.max() - sizes.min() <= 1
 
 
 @pytest.mark.parametrize("n_folds", [0, 1, 5, 2.0, "3"])
-def test_an_impossible_number_of_folds_is_an_error(n_folds):
+def test_impossible_number_of_folds_raises(n_folds):
     message = f"from 2 to the number of documents, got {n_folds!r} folds and n_samples=4. Use fewer"
     with pytest.raises(ValueError, match=message):
         stratified_folds(np.eye(4), n_folds)
 
 
-def test_one_document_cannot_be_split():
-    with pytest.raises(ValueError, match=r"got 2 folds and n_samples=1"):
-        stratified_folds(np.ones((1, 2)), 2)
-    with pytest.raises(ValueError, match=r"at least one document each, .* n_samples=1"):
-        stratified_split(np.ones((1, 2)))
-
-
-@pytest.mark.parametrize("test_size", [0.0, 0.05, 0.96, 1.5, -0.2, 0, 4])
-def test_a_split_with_an_empty_part_is_an_error(test_size):
+@pytest.mark.parametrize("test_size", [0.05, 1.5, -0.2, 0, 4])
+def test_split_with_empty_part_raises(test_size):
     with pytest.raises(ValueError, match=f"got test_size={test_size} and n_samples=4.*Choose a"):
         stratified_split(np.eye(4), test_size)
 
 
-def test_a_seed_without_shuffling_is_an_error():
+def test_seed_without_shuffling_raises():
     with pytest.raises(ValueError, match=r"only with shuffle=True.*random_state=0"):
         MultilabelStratifiedKFold(3, shuffle=False, random_state=0)
 
 
-def test_the_splitters_cross_validate_and_search_in_scikit_learn():
+def test_folds_work_in_scikit_learn():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 4))
     Y = (X[:, :3] + rng.normal(size=(90, 3)) > 0.5).astype(int)
@@ -259,18 +221,8 @@ def test_the_splitters_cross_validate_and_search_in_scikit_learn():
         model.fit(X[train], Y[train]).score(X[test], Y[test]) for train, test in folds.split(X, Y)
     ]
     np.testing.assert_array_equal(cross_val_score(model, X, Y, cv=folds), by_hand)
-    one = MultilabelStratifiedShuffleSplit(2, test_size=0.3, random_state=0)
-    search = GridSearchCV(model, {"estimator__C": [0.01, 1.0]}, cv=one).fit(X, Y)
-    assert search.n_splits_ == one.get_n_splits() == 2
-
-
-def test_repeated_splits_differ_from_one_another_and_repeat_with_the_seed():
-    Y = skewed_labels(50, 5, 1.5, seed=5)
-    splitter = MultilabelStratifiedShuffleSplit(3, test_size=0.3, random_state=1)
-    first, again = ([test.tolist() for _, test in splitter.split(None, Y)] for _ in range(2))
-    assert first == again
-    assert len({tuple(test) for test in first}) == 3
-    assert [len(test) for test in first] == [15, 15, 15]
+    search = GridSearchCV(model, {"estimator__C": [0.01, 1.0]}, cv=folds).fit(X, Y)
+    assert search.n_splits_ == folds.get_n_splits() == 3
 
 
 class TestRoundRobinFolds:

@@ -10,8 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 from labelkin import LabelRescorer, LearnedWeight, LogisticLabels, load, save
 from labelkin.evaluation.metrics import brier_score
 from labelkin.label_matrix import Cells, read_labels
-from labelkin.learned.calibration import fit_calibration, fit_cell_calibration
-from labelkin.learned.candidates import CandidateEvidence, share_of_missed
+from labelkin.learned.calibration import fit_calibration
+from labelkin.learned.fitting import CandidateEvidence, share_of_missed
 from labelkin.learned.terms import PaperEvidence
 from labelkin.method.combination import probable_labels
 from labelkin.method.label_evidence import mean_other_labels
@@ -140,7 +140,7 @@ def test_calibration_of_all_cells_is_the_dense_one():
     labels = read_labels(Y)
     dense = fit_calibration(3 * Z, labels, monotone=False)
     cells = Cells.full(Z.shape)
-    found = fit_cell_calibration(cells, 3 * Z.ravel(), labels)
+    found = fit_calibration(full(3 * Z), labels)
     np.testing.assert_allclose(found.slope, dense.slope, atol=2e-3)
     np.testing.assert_allclose(found.shift, dense.shift, atol=5e-3)
     p = expit(found.slope[cells.label] * 3 * Z.ravel() + found.shift[cells.label])

@@ -150,7 +150,7 @@ class TestAnyLabelClassifier:
             ([[0.5, 0.5]], r"documents × labels, \(n, 5\), got shape \(1, 2\)"),
             (
                 [[0, 0, 0, 0, 1.5]],
-                r"got 1.5 at document 0, label 4 .*holds labels \(0, 1\) or probabilities",
+                r"got 1.5 at document 0, label 4 .*Use labels \(0, 1\) or probabilities",
             ),
         ],
     )
@@ -255,5 +255,5 @@ class TestNeighbours:
             LogisticLabels(neighbours=neighbours).fit(self.labels(p=4))
 
     def test_wekas_loop_has_no_neighbours(self):
-        with pytest.raises(ValueError, match="Weka's loop knows no neighbours"):
+        with pytest.raises(ValueError, match=r"neighbours must be None .* with solver='weka'"):
             LogisticLabels("weka", neighbours=4).fit(self.labels(p=4))

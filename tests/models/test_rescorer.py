@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.label_matrix import Cells, read_labels
-from labelkin.learned.fitting import LearnedWeight
+from labelkin.learned.weights import LearnedWeight
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
@@ -222,8 +222,8 @@ class TestLearningMore:
         for facts in (None, known):
             expected = both.rescore(self.scores, facts)
             np.testing.assert_allclose(more.rescore(self.scores, facts), expected, rtol=1e-7)
-        np.testing.assert_array_equal(more.label_counts_.toarray(), both.label_counts_.toarray())
-        assert more.n_documents_ == 65
+        np.testing.assert_array_equal(more.label_sets_.count, both.label_sets_.count)
+        assert more.label_sets_.n_documents == 65
 
     def test_the_rescorer_itself_stays_as_it_is(self):
         rescorer = LabelRescorer(evidence_weight=1).fit(self.first)
@@ -239,15 +239,9 @@ class TestLearningMore:
         kept, before = more.combination_.predicted, rescorer.combination_.predicted
         assert kept.correction is before.correction
 
-    def test_counts_of_documents_with_both_labels_are_a_matrix_product(self):
-        expected = self.first.T @ self.first
-        np.testing.assert_array_equal(
-            LabelRescorer(evidence_weight=1).fit(self.first).label_counts_.toarray(), expected
-        )
-
     def test_label_evidence_that_keeps_no_counts_says_so(self):
         rescorer = LabelRescorer(LogisticRegression(), evidence_weight=1).fit(self.first)
-        with pytest.raises(ValueError, match="LogisticLabels, SVMLabels; got PerLabelEvidence"):
+        with pytest.raises(ValueError, match="or SVMLabels, got PerLabelEvidence"):
             rescorer.learn_more(self.further)
 
 
@@ -264,7 +258,7 @@ class TestCautiousWeight:
     """Without out-of-fold scores nothing says how far scores can be trusted."""
 
     def fitted(self, **parameters):
-        with pytest.warns(UserWarning, match=r"Without out-of-fold .* so it is 0\.1\. Give"):
+        with pytest.warns(UserWarning, match=r"Without out-of-fold .* so it is 0\.1\. Use"):
             return LabelRescorer(scale="log_odds", **parameters).fit(Y)
 
     def test_predicted_labels_count_a_tenth(self):

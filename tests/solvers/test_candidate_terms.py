@@ -12,7 +12,7 @@ from labelkin.solvers.logistic import LinearTerm
 
 
 def made(n=300, p=12, seed=0):
-    """Candidates, what they count, their truth, given log-odds, times, neighbours, penalties."""
+    """Return candidates, values, truth, given log-odds, weights, neighbours, penalties."""
     rng = np.random.default_rng(seed)
     cells = Cells.of(sparse.csr_array((rng.random((n, p)) < 0.5).astype(float)))
     values = rng.normal(0.2, 0.3, cells.n)
@@ -27,7 +27,7 @@ def made(n=300, p=12, seed=0):
 
 
 def column(parts, j, rest):
-    """Return one label's weights by the definition: a dense matrix of its documents."""
+    """Return the weights of one label from a dense matrix of its documents."""
     cells, values, truth, given, times, neighbours, penalty = parts
     own = np.flatnonzero((cells.label == j) & (truth >= 0))
     dense = cells.dense(values)[cells.document[own]]
@@ -59,7 +59,7 @@ def inputs_of(term, j):
 
 
 @pytest.mark.parametrize("rest", [False, True])
-def test_each_label_is_a_logistic_regression_on_its_neighbours(rest):
+def test_weights_equal_scipy(rest):
     parts = made()
     term = fitted(parts, rest=rest, tol=1e-12)
     for j in range(12):
@@ -72,13 +72,7 @@ def test_each_label_is_a_logistic_regression_on_its_neighbours(rest):
             np.testing.assert_allclose(term.rest[j], beyond, atol=1e-6)
 
 
-def test_labels_that_are_not_chosen_have_nothing():
-    term = fitted(made(), [3])
-    assert np.flatnonzero(term.bias).tolist() == [3]
-    assert np.flatnonzero(np.diff(term.weights.indptr)).tolist() == [3]
-
-
-def test_the_chosen_inputs_contain_the_best_one():
+def test_chosen_inputs_contain_best_one():
     parts = made(1500)
     parts[5] = sparse.csc_array((12, 12))  # no neighbours
     term = fitted(parts, more=InputChoice(3))
@@ -90,7 +84,7 @@ def test_the_chosen_inputs_contain_the_best_one():
     assert np.diff(clear.weights.indptr).tolist() == [1] * 12  # no other label gains as much
 
 
-def test_neighbours_stay_inputs():
+def test_neighbours_remain_inputs():
     parts = made()
     term = fitted(parts, more=InputChoice(2))
     for j in range(12):
@@ -98,7 +92,7 @@ def test_neighbours_stay_inputs():
         assert set(before) <= set(now) and len(set(now)) == len(now)
 
 
-def test_products_at_cells_are_the_same_bits_compiled_or_not(monkeypatch):
+def test_compiled_product_equals_numpy_product(monkeypatch):
     cells, values, *_, neighbours, _ = made()
     weights = neighbours.copy()
     weights.data = np.random.default_rng(1).normal(size=weights.nnz)

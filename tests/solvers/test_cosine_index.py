@@ -1,4 +1,4 @@
-"""The exact cosine search, against brute force in float64 and the laws it must keep."""
+"""Exact cosine search against brute force."""
 
 import pickle
 from contextlib import nullcontext
@@ -18,11 +18,7 @@ from labelkin.solvers.cosine_index import (
     unit_rows,
 )
 
-SPARSE_KINDS = [
-    getattr(sparse, f"{name}_{flavour}")
-    for name in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
-    for flavour in ("matrix", "array")
-]
+SPARSE_KINDS = [sparse.csr_matrix, sparse.csc_array, sparse.coo_array, sparse.lil_array]
 needs_numba = pytest.mark.skipif(
     find_spec("numba") is None, reason="the inverted index needs numba"
 )
@@ -46,7 +42,7 @@ def numba_missing():
 
 
 def brute_force(documents, queries, k, leave_one_out=False):
-    """All cosines in float64, sorted; the answer as a dense matrix, 0 where nothing is stored."""
+    """Return the k largest cosines of each query as a dense matrix, 0 elsewhere."""
     lengths = np.outer(np.linalg.norm(queries, axis=1), np.linalg.norm(documents, axis=1))
     cosines = (queries @ documents.T) / np.where(lengths > 0, lengths, 1.0)
     cosines = cosines.round(12)  # exact ties may differ in the last bits: equal again
@@ -60,7 +56,7 @@ def brute_force(documents, queries, k, leave_one_out=False):
 
 
 def texts(seed, n_documents, n_features=12, negative=False):
-    """Draw rows of small whole numbers: empty documents, duplicates and other exact ties occur."""
+    """Return rows of small integers with empty documents, duplicates and exact ties."""
     rng = np.random.default_rng(seed)
     X = rng.poisson(0.25, size=(n_documents, n_features)).astype(float)
     X *= rng.choice([-1.0, 1.0], size=X.shape) if negative else 1.0
@@ -71,9 +67,9 @@ def texts(seed, n_documents, n_features=12, negative=False):
 
 
 @in_every_way
-@pytest.mark.parametrize("k", [1, 3, 30, 60, 61, 1000])
+@pytest.mark.parametrize("k", [1, 3, 60, 1000])
 @pytest.mark.parametrize("negative", [False, True])
-def test_neighbours_are_those_of_brute_force_whatever_ties_at_rank_k(way, k, negative):
+def test_neighbours_equal_brute_force(way, k, negative):
     documents, queries = texts(0, 60, negative=negative), texts(1, 50, negative=negative)
     found = search(way, documents, queries, k).toarray()
     expected = brute_force(documents, queries, k)
@@ -87,7 +83,7 @@ def test_neighbours_are_those_of_brute_force_whatever_ties_at_rank_k(way, k, neg
 
 
 @in_every_way
-def test_duplicates_at_rank_k_are_taken_from_the_lowest_document_on(way):
+def test_ties_at_rank_k_go_to_first_documents(way):
     rng = np.random.default_rng(3)
     originals = rng.random((7, 33))
     documents = originals[rng.integers(7, size=403)]
@@ -98,7 +94,7 @@ def test_duplicates_at_rank_k_are_taken_from_the_lowest_document_on(way):
 
 
 @in_every_way
-def test_duplicates_are_exactly_as_similar_wherever_they_stand(way):
+def test_duplicates_are_equally_similar(way):
     rng = np.random.default_rng(4)
     documents = np.tile(rng.random((1, 50)), (4099, 1))
     found = search(way, documents, rng.random((70, 50)), 4099).toarray()
@@ -106,17 +102,8 @@ def test_duplicates_are_exactly_as_similar_wherever_they_stand(way):
 
 
 @in_every_way
-def test_random_real_documents_have_the_neighbours_of_brute_force(way):
-    rng = np.random.default_rng(5)
-    documents = rng.normal(size=(300, 20)) * (rng.random((300, 20)) < 0.4)
-    queries = rng.normal(size=(280, 20)) * (rng.random((280, 20)) < 0.4)
-    found = search(way, documents, queries, 9)
-    assert_allclose(found.toarray(), brute_force(documents, queries, 9), atol=1e-6)
-
-
-@in_every_way
 @pytest.mark.parametrize("k", [1, 4, 300])
-def test_leave_one_out_is_brute_force_without_the_document_itself(way, k):
+def test_leave_one_out_equals_brute_force(way, k):
     rng = np.random.default_rng(6)
     documents = rng.random((280, 15)) * (rng.random((280, 15)) < 0.3)
     documents[[5, 6, 100, 270]] = documents[4]
@@ -128,24 +115,7 @@ def test_leave_one_out_is_brute_force_without_the_document_itself(way, k):
 
 
 @in_every_way
-def test_leave_one_out_equals_a_search_without_that_document(way):
-    documents = np.random.default_rng(7).random((12, 5))
-    found = search(way, documents, documents, 3, leave_one_out=True).toarray()
-    for i in range(12):
-        others = np.delete(documents, i, axis=0)
-        alone = search(way, others, documents[[i]], 3).toarray()[0]
-        assert_allclose(np.delete(found[i], i), alone, atol=1e-6)
-
-
-@in_every_way
-def test_one_document_is_its_own_neighbour_but_not_when_left_out(way):
-    one = np.array([[1.0, 2.0, 2.0]])
-    assert_allclose(search(way, one, one, 5).toarray(), [[1.0]], atol=1e-6)
-    assert search(way, one, one, 5, leave_one_out=True).nnz == 0
-
-
-@in_every_way
-def test_opposite_orthogonal_and_empty_documents_are_not_stored(way):
+def test_similarities_of_zero_are_not_stored(way):
     documents = np.array([[-1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [2.0, 0.0]])
     found = search(way, documents, np.array([[1.0, 0.0], [0.0, 0.0]]), 4)
     assert_array_equal(found.indptr, [0, 1, 1])
@@ -153,12 +123,7 @@ def test_opposite_orthogonal_and_empty_documents_are_not_stored(way):
 
 
 @in_every_way
-def test_no_queries_give_no_rows(way):
-    assert search(way, np.eye(3), np.zeros((0, 3)), 2).shape == (0, 3)
-
-
-@in_every_way
-def test_answer_is_a_csr_array_of_float64_with_sorted_documents(way):
+def test_result_is_sorted_csr_array(way):
     found = search(way, texts(8, 40), texts(9, 300), 6)
     assert isinstance(found, sparse.csr_array)
     assert found.dtype == np.float64
@@ -169,7 +134,7 @@ def test_answer_is_a_csr_array_of_float64_with_sorted_documents(way):
 
 
 @in_every_way
-def test_any_number_of_jobs_gives_the_same_bytes(way):
+def test_number_of_jobs_does_not_change_result(way):
     rng = np.random.default_rng(10)
     documents, queries = rng.random((500, 40)), rng.random((700, 40))
     one, three = (search(way, documents, queries, 8, n_jobs=n_jobs) for n_jobs in (1, 3))
@@ -178,7 +143,7 @@ def test_any_number_of_jobs_gives_the_same_bytes(way):
 
 
 @in_every_way
-def test_blocks_of_queries_do_not_change_the_answer(way):
+def test_block_size_does_not_change_result(way):
     rng = np.random.default_rng(11)
     documents, queries = rng.random((80, 10)), rng.random((600, 10))
     whole = search(way, documents, queries, 4)
@@ -186,32 +151,9 @@ def test_blocks_of_queries_do_not_change_the_answer(way):
     assert_allclose(whole[::7].toarray(), single.toarray(), atol=1e-7)
 
 
-@needs_numba
-def test_both_ways_agree_on_sparse_documents():
-    rng = np.random.default_rng(12)
-    X = unit_rows(sparse.csr_array(sparse.random(900, 400, density=0.05, random_state=rng)))
-    index = similar_documents(X[:600], X[600:], 25)
-    with numba_missing():
-        blocked = similar_documents(X[:600], X[600:], 25)
-    assert_array_equal(index.indices, blocked.indices)
-    assert_allclose(index.data, blocked.data, atol=1e-6)
-
-
-@in_every_way
-@settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 10**6), k=st.integers(1, 40))
-def test_permuting_the_documents_permutes_their_similarities(way, seed, k):
-    rng = np.random.default_rng(seed)
-    documents, queries = rng.normal(size=(30, 6)), rng.normal(size=(5, 6))
-    order = rng.permutation(30)
-    found = search(way, documents, queries, k).toarray()
-    permuted = search(way, documents[order], queries, k).toarray()
-    assert_allclose(permuted, found[:, order], atol=1e-6)
-
-
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 25))
-def test_fewer_neighbours_are_the_most_similar_of_more(seed, k):
+def test_k_neighbours_are_first_of_more_neighbours(seed, k):
     documents, queries = texts(seed, 25, 6), texts(seed + 1, 8, 6)
     more = search("sparse product", documents, queries, k + 3).toarray()
     fewer = search("sparse product", documents, queries, k).toarray()
@@ -222,7 +164,7 @@ def test_fewer_neighbours_are_the_most_similar_of_more(seed, k):
 
 
 @pytest.mark.parametrize("kind", SPARSE_KINDS)
-def test_every_sparse_kind_is_read_and_left_as_it_was(kind):
+def test_sparse_formats_are_accepted_unchanged(kind):
     X = texts(13, 40)
     rows = kind(X)
     expected = search("sparse product", X, X, 5)
@@ -237,7 +179,7 @@ def test_every_sparse_kind_is_read_and_left_as_it_was(kind):
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-def test_queries_may_be_dense_or_sparse_whatever_the_documents_are(make):
+def test_dense_and_sparse_queries_are_equal(make):
     documents, queries = make(unit_rows(texts(14, 30))), unit_rows(texts(15, 20))
     dense = similar_documents(documents, queries, 4)
     sparse_queries = similar_documents(documents, sparse.csr_array(queries), 4)
@@ -245,15 +187,7 @@ def test_queries_may_be_dense_or_sparse_whatever_the_documents_are(make):
     assert_array_equal(dense.toarray(), sparse_queries.toarray())
 
 
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-def test_an_index_searches_like_its_documents_after_pickling_too(make):
-    documents, queries = make(unit_rows(texts(16, 30))), make(unit_rows(texts(17, 20)))
-    index = pickle.loads(pickle.dumps(index_documents(documents)))
-    expected = similar_documents(documents, queries, 4)
-    assert_array_equal(similar_documents(index, queries, 4).toarray(), expected.toarray())
-
-
-def test_a_built_index_is_not_built_again():
+def test_index_of_index_shares_memory():
     index = index_documents(sparse.csr_array(unit_rows(texts(18, 30))))
     again = index_documents(index)
     assert np.shares_memory(again.data, index.data)
@@ -272,21 +206,13 @@ def test_unit_rows_have_length_one_or_zero(make):
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("size", [1e300, 1e160, 1e-160, 1e-300, 5e-324])
-def test_unit_rows_neither_overflow_nor_vanish(make, size):
+def test_unit_rows_accept_extreme_numbers(make, size):
     unit = unit_rows(make(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0], [0.0, -1.0, 0.0]]) * size))
     unit = unit.toarray() if sparse.issparse(unit) else unit
     assert_allclose(unit, [[0.6, 0.8, 0.0], [0.0, 0.0, 0.0], [0.0, -1.0, 0.0]], atol=1e-7)
 
 
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float32])
-def test_unit_rows_take_any_numbers(dtype):
-    X = np.array([[1, 1], [0, 1]], dtype=dtype)
-    expected = np.array([[0.5**0.5, 0.5**0.5], [0, 1]], dtype=np.float32)
-    assert_array_equal(unit_rows(X), expected)
-    assert_array_equal(unit_rows(sparse.csr_array(X)).toarray(), expected)
-
-
-def test_unit_rows_add_cells_stored_twice_and_sort_without_touching_the_input():
+def test_unit_rows_sum_duplicates_and_keep_input():
     twice = sparse.csr_array((np.array([4.0, 1.0, 2.0]), [1, 0, 0], [0, 3]), shape=(1, 2))
     unit = unit_rows(twice)
     assert_allclose(unit.toarray(), [[0.6, 0.8]], atol=1e-7)
@@ -304,7 +230,7 @@ def test_unit_rows_add_cells_stored_twice_and_sort_without_touching_the_input():
         ({"documents": np.zeros((0, 3))}, "at least one document"),
     ],
 )
-def test_what_cannot_be_searched_is_refused(change, message):
+def test_invalid_search_raises(change, message):
     arguments = {"documents": np.eye(3), "queries": np.eye(3), "k": 2} | change
     with pytest.raises(ValueError, match=message):
         similar_documents(**arguments)

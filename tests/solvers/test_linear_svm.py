@@ -15,7 +15,7 @@ TIGHT = {"tol": 1e-7, "max_sweeps": 100_000}
 
 
 def made_up(seed=0, n_documents=60, n_labels=4, n_folds=5):
-    """Sparse documents of unequal length, one of them empty; labels that the terms hint at."""
+    """Return sparse documents, one of them empty, labels that depend on them, and folds."""
     rng = np.random.default_rng(seed)
     X = sparse.csr_array(sparse.random(n_documents, 25, density=0.25, random_state=rng))
     X.data += 0.2
@@ -28,16 +28,14 @@ def made_up(seed=0, n_documents=60, n_labels=4, n_folds=5):
 
 
 def liblinear_values(X, y, rows, at, cost=None, C=1.0):
-    """Decision values of scikit-learn's SVM learnt from ``rows``, for the documents ``at``."""
+    """Return decision values of scikit-learn's SVM fitted on ``rows``, for documents ``at``."""
     svc = LinearSVC(loss="hinge", C=C, tol=1e-8, max_iter=1_000_000)
     weight = None if cost is None else cost[rows]
     return svc.fit(X[rows], y[rows], sample_weight=weight).decision_function(X[at])
 
 
-@pytest.mark.parametrize("n_folds", [2, 5, 7, 13])
-def test_decision_values_are_those_of_scikit_learn_on_all_documents_and_without_each_fold(
-    way, n_folds
-):
+@pytest.mark.parametrize("n_folds", [2, 7])
+def test_decision_values_equal_scikit_learn(way, n_folds):
     X, Y, folds = made_up(n_folds=n_folds)
     svms = solve_svms(X, read_labels(Y), folds, C=0.7, **TIGHT)
     assert svms.converged.all()
@@ -51,7 +49,7 @@ def test_decision_values_are_those_of_scikit_learn_on_all_documents_and_without_
             np.testing.assert_allclose(svms.out_of_fold[left_out, j], expected, atol=1e-4)
 
 
-def test_recentring_leads_to_libsvms_unpenalised_bias():
+def test_recentred_bias_equals_libsvm():
     pytest.importorskip("numba", reason="re-centring needs numba")
     X, Y, folds = made_up(seed=1, n_folds=3)
     svms = solve_svms(X, read_labels(Y), folds, recentre=40, **TIGHT)
@@ -65,7 +63,7 @@ def test_recentring_leads_to_libsvms_unpenalised_bias():
         np.testing.assert_allclose(svms.out_of_fold[left_out, j], expected, atol=1e-3)
 
 
-def test_setting_the_bias_free_comes_closer_to_libsvm_than_a_penalised_bias(way):
+def test_free_bias_is_closer_to_libsvm(way):
     X, Y, folds = made_up(seed=2, n_documents=120, n_folds=3)
     expected = np.column_stack(
         [SVC(kernel="linear", tol=1e-8).fit(X, y).decision_function(X) for y in Y.T]
@@ -80,7 +78,7 @@ def test_setting_the_bias_free_comes_closer_to_libsvm_than_a_penalised_bias(way)
     assert error[1] < error[0] / 3
 
 
-def test_a_cost_of_two_is_the_document_given_twice(way):
+def test_cost_two_equals_document_twice(way):
     X, Y, folds = made_up(seed=3)
     cost = np.where(np.arange(len(folds)) % 3 == 0, 2.0, 1.0)
     twice = np.repeat(np.arange(len(folds)), cost.astype(int))
@@ -92,7 +90,7 @@ def test_a_cost_of_two_is_the_document_given_twice(way):
 
 
 @pytest.mark.parametrize("by_cost", [False, True], ids=["unknown", "cost 0"])
-def test_documents_that_are_unknown_or_cost_nothing_are_left_out_of_training(way, by_cost):
+def test_unknown_cells_and_zero_costs_are_ignored(way, by_cost):
     X, Y, folds = made_up(seed=4)
     is_unknown = np.random.default_rng(4).random(len(folds)) < 0.3
     marked, cost = Y.copy(), np.ones(len(folds))
@@ -111,7 +109,7 @@ def test_documents_that_are_unknown_or_cost_nothing_are_left_out_of_training(way
     np.testing.assert_allclose(svms.out_of_fold[in_fold, 1], expected, atol=1e-4)
 
 
-def test_a_fold_whose_training_part_shows_one_side_answers_with_it(way):
+def test_training_part_of_one_class_predicts_it(way):
     X, Y, folds = made_up(seed=5, n_labels=2)
     Y[:, 0] = folds == 3
     Y[:, 1] = folds != 1
@@ -124,7 +122,7 @@ def test_a_fold_whose_training_part_shows_one_side_answers_with_it(way):
         np.testing.assert_allclose(svms.out_of_fold[left_out, j], expected, atol=1e-4)
 
 
-def test_a_label_that_shows_one_side_is_a_constant(way):
+def test_label_of_one_class_is_constant(way):
     X, Y, folds = made_up(seed=6, n_labels=3)
     Y[:, 0], Y[:, 1], Y[:, 2] = 0, 1, np.nan
     svms = solve_svms(X, read_labels(Y), folds)
@@ -134,14 +132,7 @@ def test_a_label_that_shows_one_side_is_a_constant(way):
     assert svms.converged.all()
 
 
-def test_a_fold_without_training_part_says_zero(way):
-    X, Y, _ = made_up(seed=7)
-    svms = solve_svms(X, read_labels(Y), np.zeros(len(Y), dtype=int))
-    assert not svms.out_of_fold.any()
-    assert svms.weights.any()
-
-
-def test_permuting_the_labels_permutes_the_answer_exactly(way):
+def test_permuted_labels_give_permuted_result(way):
     X, Y, folds = made_up(seed=8)
     order = [2, 0, 3, 1]
     svms = solve_svms(X, read_labels(Y), folds)
@@ -151,7 +142,7 @@ def test_permuting_the_labels_permutes_the_answer_exactly(way):
     np.testing.assert_array_equal(permuted.out_of_fold, svms.out_of_fold[:, order])
 
 
-def test_any_number_of_jobs_gives_the_same_bytes(way):
+def test_number_of_jobs_does_not_change_result(way):
     X, Y, folds = made_up(seed=9, n_labels=12)
     one, two, again = (
         solve_svms(X, read_labels(Y), folds, seed=3, n_jobs=n_jobs) for n_jobs in (1, 2, 2)
@@ -161,34 +152,14 @@ def test_any_number_of_jobs_gives_the_same_bytes(way):
         assert other.out_of_fold.tobytes() == one.out_of_fold.tobytes()
 
 
-def test_the_seed_matters_below_the_tolerance_only(way):
-    X, Y, folds = made_up(seed=10)
-    a, b = (solve_svms(X, read_labels(Y), folds, seed=seed) for seed in (0, 1))
-    assert not np.array_equal(a.weights, b.weights)
-    a, b = (solve_svms(X, read_labels(Y), folds, seed=seed, **TIGHT) for seed in (0, 1))
-    np.testing.assert_allclose(a.out_of_fold, b.out_of_fold, atol=1e-4)
-
-
-def test_both_ways_agree_within_their_tolerance(without_numba):
-    pytest.importorskip("numba", reason="compiled loops need the extra labelkin[fast]")
-    X, Y, folds = made_up(seed=11, n_documents=200)
-
-    def solved():
-        return solve_svms(X, read_labels(Y), folds, tol=0.01)
-
-    numba, liblinear = solved(), without_numba(solved)
-    assert np.abs(numba.out_of_fold - liblinear.out_of_fold).mean() < 0.01
-    assert np.abs(numba.decision_values(X) - liblinear.decision_values(X)).mean() < 0.01
-
-
-def test_too_few_sweeps_are_reported_and_warn_nobody(way, recwarn):
+def test_too_few_sweeps_are_reported_without_warning(way, recwarn):
     X, Y, folds = made_up(seed=12)
     svms = solve_svms(X, read_labels(Y), folds, tol=1e-9, max_sweeps=2)
     assert not svms.converged.any()
     assert not len(recwarn)
 
 
-def test_dense_unsorted_and_repeated_entries_are_the_same_documents(way):
+def test_dense_and_unsorted_documents_give_same_result(way):
     X, Y, folds = made_up(seed=13)
     expected = solve_svms(X, read_labels(Y), folds)
     ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
@@ -201,7 +172,7 @@ def test_dense_unsorted_and_repeated_entries_are_the_same_documents(way):
     np.testing.assert_array_equal(twice.data, before.data)
 
 
-def test_without_numba_scikit_learn_solves(monkeypatch, without_numba):
+def test_missing_numba_is_replaced_by_scikit_learn(monkeypatch, without_numba):
     X, Y, folds = made_up(seed=14)
     expected = without_numba(lambda: solve_svms(X, read_labels(Y), folds))
     monkeypatch.setitem(sys.modules, "labelkin.solvers.kernels", None)
@@ -209,6 +180,6 @@ def test_without_numba_scikit_learn_solves(monkeypatch, without_numba):
     np.testing.assert_array_equal(solve_svms(X, read_labels(Y), folds).weights, expected.weights)
 
 
-def test_importing_the_module_does_not_import_numba():
+def test_import_does_not_load_numba():
     code = "import sys, labelkin.solvers.linear_svm;sys.exit('numba' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

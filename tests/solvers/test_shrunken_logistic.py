@@ -1,4 +1,4 @@
-"""Logistic regression with weights of all and of each label: SciPy's optimiser agrees."""
+"""Shrunken logistic regression against SciPy's optimiser."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def scipy_fit(cells, j, prior):
 
 
 @pytest.mark.parametrize("strength", [0.01, 1.0, 100.0])
-def test_every_label_has_the_weights_that_scipy_finds(strength):
+def test_weights_equal_scipy(strength):
     cells = world([40, 3, 200, 1])
     prior = Prior(np.array([0.5, -0.2, 0.1, 0.3]), np.array([1, 1, 1, 0.1]) * strength)
     found = fit_logistic(cells, prior)
@@ -39,20 +39,14 @@ def test_every_label_has_the_weights_that_scipy_finds(strength):
         assert found[j] == pytest.approx(scipy_fit(cells, j, prior), abs=1e-4)
 
 
-def test_a_label_without_cells_has_the_weights_of_all():
+def test_label_without_cells_has_prior_weights():
     prior = Prior(np.array([0.5, -0.2, 0.1, 0.3]), np.full(4, 2.0))
     assert fit_logistic(world([5, 0, 5, 0]), prior)[[1, 3]] == pytest.approx(
         np.tile(prior.centre, (2, 1))
     )
 
 
-def test_where_it_begins_does_not_matter():
-    cells, prior = world([30, 50]), Prior(np.zeros(4), np.full(4, 1.0))
-    far = fit_logistic(cells, prior, begin=np.full((2, 4), 5.0))
-    assert far == pytest.approx(fit_logistic(cells, prior), abs=1e-7)
-
-
-def test_a_label_ends_where_it_ends_alone():
+def test_labels_are_independent():
     cells, prior = world([30, 400, 7]), Prior(np.zeros(4), np.full(4, 1.0))
     together = fit_logistic(cells, prior)
     for j in range(3):
@@ -60,15 +54,8 @@ def test_a_label_ends_where_it_ends_alone():
         assert together[j].tolist() == alone[0].tolist()
 
 
-def test_a_coarse_tolerance_errs_by_about_its_square():
-    cells, prior = world([30, 400, 7]), Prior(np.zeros(4), np.full(4, 1.0))
-    exact = fit_logistic(cells, prior, tolerance=1e-9)
-    assert np.abs(fit_logistic(cells, prior, tolerance=1e-2) - exact).max() < 1e-3
-    assert np.abs(fit_logistic(cells, prior, tolerance=0.5) - exact).max() > 1e-3
-
-
-def test_steps_that_go_too_far_are_halved():
-    """Separable cells under a weak prior: a plain Newton step overshoots, and then diverges."""
+def test_newton_step_that_overshoots_is_halved():
+    """Separable cells with a weak prior: plain Newton steps diverge."""
     inputs = np.concatenate([np.full(50, -1.0), np.full(50, 1.0)])[None]
     target = (inputs[0] > 0).astype(float)
     cells = GroupedCells(np.array([0, 100]), inputs, np.full(100, 8.0), target, np.ones(100))
@@ -77,7 +64,7 @@ def test_steps_that_go_too_far_are_halved():
     assert found[0] == pytest.approx(scipy_fit(cells, 0, prior), abs=1e-3)
 
 
-def test_a_cell_that_counts_twice_is_two_cells():
+def test_two_half_cells_equal_one_cell():
     one = world([20, 20])
     twice = GroupedCells(
         2 * one.start,

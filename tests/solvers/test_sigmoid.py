@@ -16,7 +16,7 @@ from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
 
 
 def made_up(seed, n_documents=80, n_labels=6):
-    """Decision values that speak for the label, more or less; labels from rare to frequent."""
+    """Return decision values, higher for documents with the label, and rare to frequent labels."""
     rng = np.random.default_rng(seed)
     share = np.linspace(0.05, 0.6, n_labels)
     Y = (rng.random((n_documents, n_labels)) < share).astype(float)
@@ -66,21 +66,20 @@ def platt_loop(f, y):
     return A, B
 
 
-def minimised(f, y, w, *, smooth, ridge=0.0):
-    """SciPy's answer for one label, written with logaddexp and without derivatives of our own."""
+def minimised(f, y, w):
+    """Return SciPy's solution for one label with smoothed targets."""
     n_positive, n_negative = w @ y, w @ (1 - y)
-    high = (n_positive + 1) / (n_positive + 2) if smooth else 1.0
-    low = 1 / (n_negative + 2) if smooth else 0.0
+    high, low = (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)
     t = np.where(y == 1, high, low)
 
     def loss(line):
         z = line[0] * f + line[1]
-        return w @ (t * np.logaddexp(0, z) + (1 - t) * np.logaddexp(0, -z)) + ridge * line[0] ** 2
+        return w @ (t * np.logaddexp(0, z) + (1 - t) * np.logaddexp(0, -z))
 
     return minimize(loss, np.zeros(2), method="BFGS", options={"gtol": 1e-7}).x
 
 
-def test_sigmoid_equals_the_published_loop_label_by_label():
+def test_sigmoid_equals_published_algorithm():
     f, Y = made_up(0)
     fitted = fit_sigmoid(f, Y)
     expected = np.array([platt_loop(f[:, j], Y[:, j]) for j in range(Y.shape[1])])
@@ -88,25 +87,16 @@ def test_sigmoid_equals_the_published_loop_label_by_label():
     np.testing.assert_allclose(fitted.intercept, expected[:, 1], rtol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_sigmoid_minimises_the_log_loss_of_the_smoothed_targets(seed):
-    f, Y = made_up(seed)
-    w = np.random.default_rng(seed).uniform(0, 3, len(f))
+def test_sigmoid_minimises_log_loss_of_smoothed_targets():
+    f, Y = made_up(1)
+    w = np.random.default_rng(1).uniform(0, 3, len(f))
     fitted = fit_sigmoid(f, Y, w)
     for j in range(Y.shape[1]):
-        A, B = minimised(f[:, j], Y[:, j], w, smooth=True)
+        A, B = minimised(f[:, j], Y[:, j], w)
         assert (fitted.slope[j], fitted.intercept[j]) == pytest.approx((A, B), abs=2e-4)
 
 
-def test_hard_targets_with_a_ridge_minimise_their_objective():
-    f, Y = made_up(3)
-    fitted = fit_sigmoid(f, Y, smooth=False, prior=SigmoidPrior(slope_precision=1.0))
-    for j in range(Y.shape[1]):
-        A, B = minimised(f[:, j], Y[:, j], np.ones(len(f)), smooth=False, ridge=0.5)
-        assert (fitted.slope[j], fitted.intercept[j]) == pytest.approx((A, B), abs=1e-4)
-
-
-def test_hard_targets_with_a_ridge_equal_scikit_learns_logistic_regression():
+def test_hard_targets_with_ridge_equal_scikit_learn_logistic_regression():
     f, Y = made_up(4, n_labels=2)
     fitted = fit_sigmoid(f, Y, smooth=False, prior=SigmoidPrior(slope_precision=0.02))
     for j in range(2):
@@ -116,7 +106,7 @@ def test_hard_targets_with_a_ridge_equal_scikit_learns_logistic_regression():
         np.testing.assert_allclose(fitted.log_odds(f)[:, j], expected, atol=1e-6)
 
 
-def test_hard_targets_without_overlap_give_a_finite_sigmoid_near_zero_and_one():
+def test_separable_hard_targets_give_finite_sigmoid():
     f = np.array([[-1.2, 3.0], [-1.0, 2.0], [1.0, -2.0], [1.5, -2.5]])
     Y = np.array([[0, 0], [0, 0], [1, 1], [1, 1]])
     fitted = fit_sigmoid(f, Y, smooth=False, prior=SigmoidPrior(slope_precision=2e-8))
@@ -125,7 +115,7 @@ def test_hard_targets_without_overlap_give_a_finite_sigmoid_near_zero_and_one():
     np.testing.assert_allclose(expit(fitted.log_odds(f)), Y, atol=1e-6)
 
 
-def test_a_weight_of_k_counts_like_k_copies():
+def test_weight_k_equals_k_copies():
     f, Y = made_up(5, n_documents=30)
     times = np.random.default_rng(5).integers(0, 4, len(f))
     weighted = fit_sigmoid(f, Y, times)
@@ -134,7 +124,7 @@ def test_a_weight_of_k_counts_like_k_copies():
     np.testing.assert_allclose(weighted.intercept, copied.intercept, rtol=1e-7)
 
 
-def test_unknown_cells_are_left_out():
+def test_unknown_cells_are_ignored():
     f, Y = made_up(6)
     is_unknown = np.random.default_rng(6).random(Y.shape) < 0.3
     f[is_unknown] = np.nan
@@ -150,33 +140,23 @@ def test_unknown_cells_are_left_out():
 
 
 @pytest.mark.parametrize(("value", "log_odds"), [(0, -math.log(8 + 1)), (1, math.log(8 + 1))])
-def test_constant_targets_give_the_smoothed_share_whatever_the_decision_value(value, log_odds):
+def test_constant_targets_give_smoothed_share(value, log_odds):
     f = np.linspace(-2, 2, 8)[:, None]
     fitted = fit_sigmoid(f, np.full((8, 1), value))
     assert fitted.slope[0] == 0
     np.testing.assert_allclose(fitted.log_odds(f), log_odds)
 
 
-def test_a_label_without_known_targets_says_nothing():
-    fitted = fit_sigmoid([[1.0], [2.0]], [[np.nan], [np.nan]])
-    assert (fitted.slope[0], fitted.intercept[0]) == (0, 0)
-
-
-def test_a_single_document_moves_the_sigmoid_to_its_smoothed_target():
-    fitted = fit_sigmoid([[0.7]], [[1]])
-    np.testing.assert_allclose(expit(fitted.log_odds(np.array([[0.7]]))), 2 / 3)
-
-
-def test_equal_decision_values_give_the_mean_target():
+def test_equal_decision_values_give_mean_target():
     f, Y = np.full((10, 1), -1.0), np.array([[1.0]] * 3 + [[0.0]] * 7)
     fitted = fit_sigmoid(f, Y)
     mean = (3 * (4 / 5) + 7 * (1 / 9)) / 10
     np.testing.assert_allclose(expit(fitted.log_odds(f)), mean, rtol=1e-5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6), order=st.permutations(range(5)))
-def test_permuting_labels_and_documents_permutes_the_answer(seed, order):
+def test_permuted_input_gives_permuted_output(seed, order):
     f, Y = made_up(seed, n_documents=40, n_labels=5)
     fitted = fit_sigmoid(f, Y)
     documents = np.random.default_rng(seed).permutation(len(f))
@@ -185,45 +165,19 @@ def test_permuting_labels_and_documents_permutes_the_answer(seed, order):
     np.testing.assert_allclose(permuted.intercept, fitted.intercept[order], rtol=1e-6, atol=1e-8)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6), scale=st.floats(0.2, 5), shift=st.floats(-5, 5))
-def test_log_odds_do_not_depend_on_the_scale_of_the_decision_values(seed, scale, shift):
+def test_log_odds_do_not_depend_on_scale_of_decision_values(seed, scale, shift):
     f, Y = made_up(seed, n_documents=40, n_labels=3)
     moved = scale * f + shift
     expected = fit_sigmoid(f, Y).log_odds(f)
     np.testing.assert_allclose(fit_sigmoid(moved, Y).log_odds(moved), expected, atol=1e-3)
 
 
-def test_the_answer_does_not_depend_on_the_size_of_the_blocks(monkeypatch):
+def test_result_does_not_depend_on_block_size(monkeypatch):
     f, Y = made_up(7)
     together = fit_sigmoid(f, Y)
     monkeypatch.setattr(sigmoid_module, "_BLOCK_CELLS", 1)
     alone = fit_sigmoid(f, Y)
     np.testing.assert_allclose(alone.slope, together.slope, rtol=1e-9)
     np.testing.assert_allclose(alone.intercept, together.intercept, rtol=1e-9)
-
-
-def test_inputs_stay_as_they_are():
-    f, Y = made_up(8)
-    before = f.copy(), Y.copy()
-    fit_sigmoid(f, Y, np.full(len(f), 2.0))
-    np.testing.assert_array_equal(f, before[0])
-    np.testing.assert_array_equal(Y, before[1])
-
-
-def test_shapes_that_differ_are_named():
-    with pytest.raises(ValueError, match=r"must both be .* got shapes \(3, 2\) and \(3, 1\)"):
-        fit_sigmoid(np.zeros((3, 2)), np.zeros((3, 1)))
-
-
-def test_targets_that_are_no_labels_are_refused():
-    with pytest.raises(ValueError, match=r"must be 0, 1 or NaN .*, got 0\.5 \(1 such cells\)"):
-        fit_sigmoid(np.zeros((2, 1)), [[0.5], [1]])
-
-
-@pytest.mark.parametrize("weight", [[1.0, -1.0], [1.0], [1.0, np.nan]])
-def test_weights_must_be_one_number_per_document(weight):
-    with pytest.raises(
-        ValueError, match=r"weight must (hold one number|be finite and not negative)"
-    ):
-        fit_sigmoid(np.zeros((2, 1)), [[0], [1]], weight)

@@ -81,7 +81,7 @@ def test_every_estimator_has_a_name():
     assert {"NaiveBayes", "LabelRescorer", "SCutFBR", "WordCounts"} <= set(found)
     unnamed = [kind.__name__ for kind in estimators() if found[kind.__name__] is None]
     # the first is what others derive from; trees cannot be saved, and say so
-    assert sorted(unnamed) == ["LinkedEstimator", "MultilabelForest", "MultilabelTree"]
+    assert sorted(unnamed) == ["MultilabelForest", "MultilabelTree"]
 
 
 @pytest.mark.parametrize("public", [labelkin, text], ids=lambda module: module.__name__)
@@ -114,9 +114,10 @@ def test_a_file_is_read_after_its_module_has_moved(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "labelkin.moved", moved)
     spec.loader.exec_module(moved)
     monkeypatch.setitem(sys.modules, "labelkin.content.naive_bayes", None)  # it is there no more
-    with pytest.raises(ValueError, match="names the class 'TermCounts', which model files may not"):
+    with pytest.raises(ValueError, match=r"names the class '.*', which model files may not"):
         load(path)
-    monkeypatch.setitem(PLACES, "TermCounts", "labelkin.moved.TermCounts")
+    for name in ("NaiveBayes", "TermCounts"):
+        monkeypatch.setitem(PLACES, name, f"labelkin.moved.{name}")
     restored = load(path)
     assert type(restored.content_.counts_) is moved.TermCounts is not TermCounts
     np.testing.assert_array_equal(restored.log_odds(X), model.log_odds(X))

@@ -1,4 +1,4 @@
-"""Every limit with every threshold: each cell is what the decisions score that it stands for."""
+"""Table of limits and thresholds against ``evaluate``."""
 
 import numpy as np
 import pytest
@@ -17,9 +17,9 @@ def decided(limit, threshold):
     return ((rank < limit) & (threshold <= P)).astype(int)
 
 
-@pytest.mark.parametrize("limit", [1, 3, 15])
-@pytest.mark.parametrize("threshold", [0.0, 0.5, 0.95])
-def test_a_cell_is_what_its_decisions_score(limit, threshold):
+@pytest.mark.parametrize("limit", [1, 15])
+@pytest.mark.parametrize("threshold", [0.0, 0.5])
+def test_cell_equals_evaluate(limit, threshold):
     table = limit_table(Y, P)
     cell = table.thresholds.index(threshold), table.limits.index(limit)
     found = metrics.evaluate(Y, decisions=decided(limit, threshold)).scores()
@@ -28,14 +28,14 @@ def test_a_cell_is_what_its_decisions_score(limit, threshold):
     assert table.empty[cell] == (decided(limit, threshold).sum(axis=1) == 0).sum()
 
 
-def test_blocks_add_up():
+def test_sum_of_blocks_equals_whole():
     both = limit_table(Y[:7], P[:7]) + limit_table(Y[7:], P[7:])
     whole = limit_table(Y, P)
     for metric in whole.METRICS:
         np.testing.assert_allclose(both.scores(metric), whole.scores(metric), rtol=1e-12)
 
 
-def test_the_best_is_the_highest_and_of_equals_the_one_with_fewest_labels():
+def test_best_prefers_fewest_labels():
     table = limit_table(Y, P)
     for metric in table.METRICS:
         best = table.best(metric)
@@ -44,7 +44,7 @@ def test_the_best_is_the_highest_and_of_equals_the_one_with_fewest_labels():
     assert perfect == (1, 0.8, 1.0)
 
 
-def test_what_makes_no_sense():
+def test_invalid_input_raises():
     with pytest.raises(ValueError, match="metric must be one of 'micro_f1'"):
         limit_table(Y, P).scores("f1")
     with pytest.raises(ValueError, match="must not have unknown cells"):

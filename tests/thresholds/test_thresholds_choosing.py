@@ -11,7 +11,6 @@ from labelkin.thresholds import (
     LabelLimits,
     MCut,
     SCutFBR,
-    as_rule,
     rule_for,
 )
 
@@ -21,7 +20,6 @@ from labelkin.thresholds import (
     [
         (None, FixedCut(0.5, scale="log_odds")),
         (0.3, FixedCut(0.3, scale="log_odds")),
-        (np.float32(0.25), FixedCut(0.25, scale="log_odds")),
         ("hamming_loss", FixedCut(0.5, scale="log_odds")),
         ("micro_f1", GlobalCut("micro_f1")),
         ("macro_f1", SCutFBR()),
@@ -35,30 +33,20 @@ from labelkin.thresholds import (
             LabelLimits(MCut(), at_least=1, at_most=4),
             LabelLimits(MCut(scale="log_odds"), at_least=1, at_most=4),
         ),
-        (
-            LabelLimits(LabelLimits(None, at_least=1)),
-            LabelLimits(LabelLimits(as_rule(None, "log_odds"), at_least=1)),
-        ),
     ],
     ids=repr,
 )
-def test_what_a_user_gives_becomes_a_rule_for_the_scale(given, expected):
-    rule = as_rule(given, "log_odds")
+def test_rule_for_returns_rule_of_scale(given, expected):
+    rule = rule_for(given)
     assert rule is not given
     assert repr(rule) == repr(expected)
-
-
-def test_the_rule_that_was_given_is_left_alone():
-    given = LabelLimits(MCut())
-    as_rule(given, "log_odds")
-    assert given.rule.scale == "probability"
 
 
 @pytest.mark.parametrize("scale", ["probability", "log_odds"])
 @pytest.mark.parametrize(
     "metric", ["hamming_loss", "micro_f1", "macro_f1", "subset_loss", "document_f1"]
 )
-def test_every_metric_has_a_rule_that_works_on_the_scale(metric, scale):
+def test_rule_of_each_metric_works_on_both_scales(metric, scale):
     rng = np.random.default_rng(0)
     Y = rng.random((30, 4)) < 0.4
     log_odds = rng.normal(size=Y.shape) + 3 * Y - 1.5
@@ -67,30 +55,30 @@ def test_every_metric_has_a_rule_that_works_on_the_scale(metric, scale):
     assert (decided == Y).mean() > 0.7
 
 
-def test_what_is_no_rule_is_refused():
+def test_invalid_rules_raise():
     with pytest.raises(ValueError, match=r"metric \(hamming_loss, micro_f1, .*, got 'accuracy'"):
-        as_rule("accuracy", "log_odds")
+        rule_for("accuracy")
     with pytest.raises(ValueError, match="scale must be one of"):
         rule_for("micro_f1", "logit")
     for wrong in (True, [0.5], MCut):
         with pytest.raises(
             TypeError, match=r"must be None \(0.5\), a probability, the name of a m"
         ):
-            as_rule(wrong, "log_odds")
+            rule_for(wrong)
     with pytest.raises(ValueError, match=r"strictly between 0 and 1, got 1\.5"):
-        as_rule(1.5, "log_odds").fit(None, [[0, 1]])
+        rule_for(1.5).fit(None, [[0, 1]])
 
 
 @pytest.mark.parametrize(
     ("theirs", "ours"),
     [("f1_micro", "micro_f1"), ("f1_macro", "macro_f1"), ("f1_samples", "document_f1")],
 )
-def test_names_of_scikit_learn_are_accepted_as_thresholds(theirs, ours):
+def test_scikit_learn_names_are_accepted(theirs, ours):
     for scale in ("probability", "log_odds"):
-        assert repr(as_rule(theirs, scale)) == repr(as_rule(ours, scale))
+        assert repr(rule_for(theirs, scale)) == repr(rule_for(ours, scale))
 
 
-def test_the_table_of_a_classifier_has_cuts_in_log_odds_and_as_probabilities():
+def test_table_of_classifier_has_cuts_and_probabilities():
     X, Y = make_multilabel_classification(80, n_classes=3, random_state=0)
     for thresholds in (None, "micro_f1", "macro_f1"):
         model = LabelDependenceClassifier(NaiveBayes(), thresholds=thresholds).fit(X, Y)
@@ -102,7 +90,7 @@ def test_the_table_of_a_classifier_has_cuts_in_log_odds_and_as_probabilities():
     assert model.thresholds_.table()[0][1:3] == (None, None)
 
 
-def test_retune_equals_fitting_with_the_thresholds():
+def test_retune_equals_fit_with_thresholds():
     rng = np.random.default_rng(0)
     X, Y = rng.poisson(1.0, (120, 6)).astype(float), (rng.random((120, 3)) < 0.3).astype(int)
     kept = LabelDependenceClassifier(NaiveBayes(), keep_out_of_fold=True).fit(X, Y)
@@ -113,7 +101,7 @@ def test_retune_equals_fitting_with_the_thresholds():
     assert (kept.retune(0.5).predict(X) == (kept.predict_proba(X) > 0.5)).all()
 
 
-def test_retune_without_out_of_fold_evidence_is_an_error():
+def test_retune_without_out_of_fold_evidence_raises():
     X, Y = np.eye(8), np.eye(8)[:, :2].astype(int)
     model = LabelDependenceClassifier(NaiveBayes()).fit(X, Y)
     with pytest.raises(ValueError, match="Fit with keep_out_of_fold=True"):

@@ -31,8 +31,8 @@ def brute_force(scores, positive):
 
 
 @given(columns)
-@settings(max_examples=400, deadline=None)
-def test_every_label_is_cut_where_brute_force_finds_its_best_f(column):
+@settings(max_examples=150, deadline=None)
+def test_cut_equals_brute_force(column):
     scores = np.array([score for score, _ in column])
     positive = np.array([y for _, y in column])
     rule = SCut().fit(scores[:, None], positive[:, None])
@@ -44,21 +44,13 @@ def test_every_label_is_cut_where_brute_force_finds_its_best_f(column):
     np.testing.assert_allclose(rule.f1_[0], float(f), rtol=1e-15)
 
 
-def test_the_highest_of_equally_good_cuts_is_taken():
+def test_highest_of_equally_good_cuts_is_taken():
     """The first document alone: 2/(2 + 1); all four: 4/(2 + 4)."""
     rule = SCut().fit([[9.0], [5.0], [4.0], [1.0]], [[1], [0], [0], [1]])
     assert rule.cut_[0] == 7
 
 
-def test_brute_force_agrees_on_many_labels_with_ties():
-    rng = np.random.default_rng(5)
-    Y = rng.random((9, 400)) < 0.4
-    scores = rng.integers(0, 8, size=Y.shape).astype(float)
-    expected = [brute_force(scores[:, j].tolist(), Y[:, j].tolist())[0] for j in range(400)]
-    assert SCut().fit(scores, Y).cut_.tolist() == expected
-
-
-def test_labels_do_not_touch_each_other_and_sklearn_agrees_on_the_f():
+def test_f1_equals_scikit_learn():
     rng = np.random.default_rng(0)
     Y = rng.random((200, 12)) < np.linspace(0.01, 0.6, 12)
     scores = np.round(rng.normal(size=Y.shape) + Y, 1)
@@ -71,13 +63,13 @@ def test_labels_do_not_touch_each_other_and_sklearn_agrees_on_the_f():
     )
 
 
-def test_the_lowest_score_is_the_cut_that_gives_a_label_to_all():
+def test_cut_that_decides_all_documents_is_lowest_score():
     rule = SCut().fit([[0.2], [0.4], [0.3]], [[1], [1], [1]])
     assert rule.cut_[0] == 0.2
     np.testing.assert_array_equal(rule.decide([[0.2], [0.19]]), [[True], [False]])
 
 
-def test_neighbouring_floats_are_still_separated():
+def test_neighbouring_floats_are_separated():
     lower = 1.0
     upper = np.nextafter(lower, 2.0)
     scores = np.array([[lower], [upper], [lower]])
@@ -104,32 +96,17 @@ FBR_Y[15:, 0] = FBR_Y[0, 1] = FBR_Y[3, 3] = 1
     ],
     ids=repr,
 )
-def test_a_poor_label_falls_back_to_its_highest_score(rule, cut):
+def test_label_with_low_f1_is_cut_at_highest_score(rule, cut):
     assert rule.fit(FBR_SCORES, FBR_Y).cut_.tolist() == cut
 
 
-def test_the_fallback_does_not_take_an_accepted_label_for_the_highest_score():
+def test_fallback_ignores_accepted_labels():
     scores = FBR_SCORES.copy()
     scores[19, 1] = INF
     assert SCutFBR().fit(scores, FBR_Y).cut_[1] == 18
 
 
-def test_the_fallback_does_not_look_at_unknown_cells():
+def test_fallback_ignores_unknown_cells():
     Y = FBR_Y.copy()
     Y[19, 1] = np.nan
     assert SCutFBR(fbr=0.2).fit(FBR_SCORES, Y).cut_[1] == 18
-
-
-@given(columns, st.floats(0, 1))
-@settings(max_examples=100, deadline=None)
-def test_the_fallback_is_used_below_fbr_and_only_there(column, fbr):
-    scores = np.array([[score] for score, _ in column])
-    positive = np.array([[y] for _, y in column])
-    plain = SCut().fit(scores, positive)
-    rule = SCutFBR(fbr=fbr).fit(scores, positive)
-    if plain.f1_[0] >= fbr:
-        assert rule.cut_[0] == plain.cut_[0]
-        return
-    finite = scores[np.isfinite(scores)]
-    has_top = positive.any() and len(set(finite)) > 1
-    assert rule.cut_[0] == (finite.max() if has_top else INF)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +21,7 @@ from labelkin.cli.printing import (
 
 if TYPE_CHECKING:
     from labelkin.curation.audit import LabelAudit
-    from labelkin.curation.audit.shown_issues import ShownIssue
+    from labelkin.curation.audit.report import Record
 
 #: Maximum number of issues by default, and number of printed issues.
 _MOST, _PRINTED = 1_000, 10
@@ -107,32 +108,30 @@ def audit(
         if done.n_resumed:
             resumed = f"{done.n_resumed} of {done.n_blocks} parts of the content evidence"
             print_message(f"{resumed} were there; resumed.", quiet)
-        _write(done.audit, done.issues, called, loaded.name, out, html)
+        _write(done.audit, done.records, called, loaded.name, out, html)
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
     for note in done.audit.notes_:
         print_message(note, quiet)
     print_message(f"audited in {time.perf_counter() - start:.1f} s.", quiet)
-    _print(done.audit, done.issues, done.shape)
+    _print(done.audit, done.records, done.shape)
     written = [(name, str(path)) for name, path in (("issues", out), ("page", html)) if path]
     print_pairs([("", ""), *written] if written else [])
 
 
 def _write(
     audited: LabelAudit,
-    shown: list[ShownIssue],
+    records: Sequence[Record],
     called: dict[str, str],
     name: str,
     out: Path | None,
     html: Path | None,
 ) -> None:
-    from labelkin.curation.audit.shown_issues import write_issues
+    from labelkin.curation.audit.report import audit_page, with_names, write_issues
     from labelkin.files import write_atomic
 
     if html is not None:
-        from labelkin.curation.audit.issue_page import audit_page
-
-        read = [issue.in_names() for issue in shown]
+        read = [with_names(record) for record in records]
         errors = [
             one._replace(label=called.get(str(one.label), one.label))
             for one in audited.label_errors_
@@ -140,11 +139,11 @@ def _write(
         page = audit_page(name, read, errors, audited.n_errors_, audited.notes_)
         write_atomic(html, page.encode("utf-8", "backslashreplace"))
     if out is not None:
-        write_issues(shown, out)
+        write_issues(records, out)
 
 
-def _print(audited: LabelAudit, shown: list[ShownIssue], shape: tuple[int, int]) -> None:
-    from labelkin.curation.audit.shown_issues import because
+def _print(audited: LabelAudit, records: Sequence[Record], shape: tuple[int, int]) -> None:
+    from labelkin.curation.audit.report import because, with_names
 
     missing = sum(one.missing for one in audited.label_errors_)
     wrong = sum(one.wrong for one in audited.label_errors_)
@@ -158,12 +157,12 @@ def _print(audited: LabelAudit, shown: list[ShownIssue], shape: tuple[int, int])
             ("", ""),
         ]
     )
-    if not shown:
+    if not records:
         echo("No label is probably wrong or missing.")
         return
     of_kind: dict[str, list[float]] = {}
-    for one in shown:
-        of_kind.setdefault(one.kind, []).append(one.probability)
+    for one in records:
+        of_kind.setdefault(one["kind"], []).append(one["probability"])
     print_table(
         ("kind", "listed", "expected errors", "highest probability"),
         [(kind, f"{len(p):,}", f"{sum(p):,.1f}", f"{max(p):.3f}") for kind, p in of_kind.items()],
@@ -171,13 +170,13 @@ def _print(audited: LabelAudit, shown: list[ShownIssue], shape: tuple[int, int])
     echo("")
     rows = [
         (
-            one.document,
-            f"{one.repair} {one.label}",
-            one.kind,
-            f"{one.probability:.3f}",
+            one["document"],
+            f"{one['repair']} {one['label']}",
+            one["kind"],
+            f"{one['probability']:.3f}",
             because(one),
         )
-        for one in (issue.in_names() for issue in shown[:_PRINTED])
+        for one in map(with_names, records[:_PRINTED])
     ]
     print_table(
         ("document", "change", "kind", "probability", "because of"), rows, left=(0, 1, 2, 4)

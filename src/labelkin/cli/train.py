@@ -107,9 +107,9 @@ def train(
     options.check_vocabulary(vocab)
     options.check_out(out, *corpus, replace=replace)
     _check_limits(at_least, at_most)
-    from labelkin.thresholds import LabelLimits, as_rule
+    from labelkin.thresholds import LabelLimits, rule_for
 
-    rule = as_rule(thresholds, "log_odds")
+    rule = rule_for(thresholds)
     parameters = words.parameters()
     with timed_stage(f"reading {', '.join(corpus)}", quiet):
         loaded = reading.corpus(corpus, quiet)

@@ -282,8 +282,8 @@ class Bootstrap:
     difference : float
         Score of the proposal less score of the baseline, on all documents; 0 if it is within
         rounding (1e-12 of the scores), also on the draws.
-    low, high, confidence : float
-        Percentile interval of the difference over the draws, and the share of them it covers.
+    low, high : float
+        Percentile interval of the difference: 95 % of the draws.
     p_value : float
         (draws on which the better system is not strictly better + 1) / (n_draws + 1), one-sided; 1
         for equal scores. Never 0: the documents as they are count as one draw.
@@ -313,7 +313,6 @@ class Bootstrap:
     difference: float
     low: float
     high: float
-    confidence: float
     p_value: float
     sign: Sign
     better: str | None
@@ -326,7 +325,6 @@ def paired_bootstrap(
     metric: str | SummedMetric | Callable[..., float],
     *,
     n_draws: int = 1000,
-    confidence: float = 0.95,
     greater_is_better: bool | None = None,
     random_state: Any = None,
     names: tuple[str, str] = ("baseline", "proposal"),
@@ -348,8 +346,6 @@ def paired_bootstrap(
         scikit-learn, called with the number of times each document was drawn.
     n_draws : int, default 1000
         Number of draws. ``≪`` needs at least 100.
-    confidence : float, default 0.95
-        Share of the draws that the interval ``low … high`` covers, between 0 and 1.
     greater_is_better : bool or None, default None
         Whether a greater score is better. ``None``: known for names, a :class:`SummedMetric` and
         the functions of ``labelkin.evaluation.metrics`` and ``sklearn.metrics``; required for other
@@ -373,8 +369,6 @@ def paired_bootstrap(
     baseline_name, proposal_name = _check_names(names)
     if n_draws < 1:
         raise ValueError(f"n_draws must be at least 1, got {n_draws!r}. 1000 is usual.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}. 0.95 is usual.")
     if isinstance(metric, str):
         metric = SUMMED_METRICS[metric_name(metric, SUMMED_METRICS)]
     if greater_is_better is None:
@@ -385,7 +379,7 @@ def paired_bootstrap(
     difference = _differences(score(metric, Y, (baseline, proposal), draws))
     gain = difference if greater_is_better else -difference
     k, p_value = _count_better(gain)
-    low, high = np.quantile(difference[1:], [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(difference[1:], [0.025, 0.975])
     return Bootstrap(
         baseline=baseline_name,
         proposal=proposal_name,
@@ -396,7 +390,6 @@ def paired_bootstrap(
         difference=float(difference[0]),
         low=float(low),
         high=float(high),
-        confidence=confidence,
         p_value=p_value,
         sign=_sign_of(p_value, gain[0]),
         better={0.0: None, 1.0: proposal_name, -1.0: baseline_name}[float(np.sign(gain[0]))],

@@ -32,7 +32,6 @@ from labelkin.label_matrix import LabelMatrix, read_labels
 
 __all__ = [
     "MultilabelStratifiedKFold",
-    "MultilabelStratifiedShuffleSplit",
     "stratified_folds",
     "stratified_split",
 ]
@@ -148,45 +147,6 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of folds."""
-        return self.n_splits
-
-
-class MultilabelStratifiedShuffleSplit(BaseCrossValidator):
-    """Repeated :func:`stratified_split`, as a scikit-learn splitter (``cv=``).
-
-    Parameters
-    ----------
-    n_splits : int, default 1
-        Number of random splits.
-    test_size : float or int, default 0.2
-        Share or number of test documents, as in :func:`stratified_split`.
-    random_state : int, RandomState or None, default None
-        A seed makes every call of ``split`` return the same splits.
-
-    Examples
-    --------
-    >>> Y = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
-    >>> splitter = MultilabelStratifiedShuffleSplit(test_size=0.5, random_state=0)
-    >>> [Y[test].sum(axis=0).tolist() for _, test in splitter.split(None, Y)]
-    [[1, 1]]
-    """
-
-    def __init__(
-        self, n_splits: int = 1, *, test_size: float = 0.2, random_state: _RandomState = None
-    ):
-        self.n_splits = n_splits
-        self.test_size = test_size
-        self.random_state = random_state
-
-    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
-        """Yield training and test indices; ``X`` (also ``None``) and ``groups`` are not used."""
-        matrix = read_labels(y)
-        rng = check_random_state(self.random_state)
-        for _ in range(self.n_splits):
-            yield stratified_split(matrix, self.test_size, rng)
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits."""
         return self.n_splits
 
 

@@ -401,7 +401,11 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
     elif paper.constant.any():
         weights = np.where(paper.constant[:, None], 0.0, weights)
     pairs = LabelPairs(
-        rescorer.label_names_, weights, rescorer.label_counts_, rescorer.n_documents_, term.rest
+        rescorer.label_names_,
+        weights,
+        rescorer.label_sets_.together(),
+        rescorer.label_sets_.n_documents,
+        term.rest,
     )
     return LabelGraph(tuple(pairs.strongest(n_attractions, n_repulsions)), pairs)
 

@@ -1,4 +1,4 @@
-"""Calibrated probabilities: of a posterior, and of content that overstates what it knows."""
+"""Calibrated probabilities, of a posterior and of predicted labels."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import expit
 
 from labelkin.label_matrix import Cells, LabelMatrix, read_weight
@@ -16,13 +17,13 @@ from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
 
 Matrix = NDArray[np.float64]
 
-#: How far one label's calibration may stray from that of all labels: precision of slope and shift.
+#: Precision of the prior of a label's slope and shift, around those of all labels together.
 _SLOPE_PRECISION, _SHIFT_PRECISION = 10.0, 1.0
-#: Gradient at which a calibration is good enough: its slope is then off by less than 1e-3.
+#: Gradient at which a calibration stops: the error of its slope is then below 1e-3.
 _TOL = 1e-3
-#: Cells that are enough to find the two numbers that fit all labels together.
+#: Maximum number of cells for the calibration of all labels together.
 _ENOUGH_CELLS = 100_000
-#: Newton's steps on candidates, and how often one is halved.
+#: Maximum number of Newton's steps on candidates, and of halvings of a step.
 _CELL_STEPS, _CELL_HALVINGS = 30, 20
 
 
@@ -41,7 +42,7 @@ class Calibration:
     shift: Matrix
 
     def probabilities(self, log_odds: Matrix, columns: Any = slice(None)) -> Matrix:
-        """Return the probabilities of all labels, or of some columns; ±inf, known, is 1 or 0."""
+        """Return the probabilities of all labels or of some columns; 1 or 0 for ±inf (known)."""
         is_known = np.isinf(log_odds)
         finite = np.where(is_known, 0.0, log_odds)
         calibrated = finite * self.slope[columns] + self.shift[columns]
@@ -50,16 +51,12 @@ class Calibration:
 
 @dataclass(frozen=True)
 class CalibratedLabels:
-    """Fill in the other labels with calibrated probabilities: M2 for content that overstates.
-
-    Naive Bayes is nearly always sure. Its 0.999 for a label that half of such documents have is a
-    poor thing to draw conclusions from.
-    """
+    """Fill in the other labels with calibrated probabilities (M2 for overconfident content)."""
 
     calibration: Calibration
 
     def __call__(self, content: Matrix) -> Matrix:
-        """Return the calibrated probabilities."""
+        """Return the calibrated probabilities, ``(n_documents, n_labels)``."""
         values = content * self.calibration.slope
         values += self.calibration.shift
         return np.asarray(expit(values, out=values))
@@ -72,22 +69,24 @@ class CalibratedLabels:
 
 
 def fit_calibration(
-    log_odds: Matrix, labels: LabelMatrix, weight: Matrix | None = None, *, monotone: bool = True
+    log_odds: Any, labels: LabelMatrix, weight: Matrix | None = None, *, monotone: bool = True
 ) -> Calibration:
-    """Calibrate every label, held near what fits all labels together.
+    """Calibrate every label, with a prior around the calibration of all labels together.
 
     Parameters
     ----------
-    log_odds : array of shape (n_documents, n_labels)
-        Out-of-fold log-odds of the documents, finite.
+    log_odds : array or CSR array of shape (n_documents, n_labels)
+        Finite out-of-fold log-odds of the documents, of all labels or of candidates. A label
+        without candidates has the calibration of all labels together.
     labels : LabelMatrix
         Their true labels.
     weight : array of shape (n_documents,), optional
-        How often each document counts.
+        Weights of the documents.
     monotone : bool, default True
-        Whether no label's probabilities may run against its log-odds: a label whose log-odds say
-        nothing, or the contrary, has its prior.
+        Whether a label with a negative slope has its prior instead; not for candidates.
     """
+    if sparse.issparse(log_odds):
+        return _fit_cells(Cells.of(log_odds), np.asarray(log_odds.data), labels, weight)
     pooled = fit_sigmoid(*_in_one_column(log_odds, labels, weight), smooth=False, tol=_TOL)
     prior = SigmoidPrior(
         float(pooled.slope[0]), float(pooled.intercept[0]), _SLOPE_PRECISION, _SHIFT_PRECISION
@@ -101,28 +100,11 @@ def fit_calibration(
     return Calibration(np.where(rises, slope, 0.0), np.where(rises, shift, prior_log_odds))
 
 
-def fit_cell_calibration(
-    cells: Cells, log_odds: Matrix, labels: LabelMatrix, weight: Matrix | None = None
+def _fit_cells(
+    cells: Cells, log_odds: Matrix, labels: LabelMatrix, weight: Matrix | None
 ) -> Calibration:
-    """Calibrate every label on its candidates, held near what fits all labels together.
-
-    As :func:`fit_calibration`, with sums over each label's cells; a label without candidates is
-    calibrated as all are.
-
-    Parameters
-    ----------
-    cells : Cells
-        The candidates.
-    log_odds : array of shape (n_cells,)
-        Out-of-fold log-odds of the candidates, finite.
-    labels : LabelMatrix
-        The true labels.
-    weight : array of shape (n_documents,), optional
-        How often each document counts.
-    """
-    truth, times = cells.at(labels.positive), read_weight(weight, cells.shape[0])[cells.document]
-    if labels.unknown is not None:
-        times = times * (1 - cells.at(labels.unknown))
+    """Calibrate every label on its candidates by Newton's method, with sums over its cells."""
+    truth, times = cells.at(labels.positive), cell_weights(cells, labels, weight)
     some = np.flatnonzero(np.arange(cells.n) % (1 + cells.n // _ENOUGH_CELLS) == 0)
     pooled = fit_sigmoid(
         log_odds[some, None], truth[some, None], times[some], smooth=False, tol=_TOL
@@ -161,24 +143,30 @@ def fit_cell_calibration(
     return Calibration(both[0], both[1])
 
 
+def cell_weights(cells: Cells, labels: LabelMatrix, weight: Matrix | None) -> Matrix:
+    """Return the weight of every cell, 0 where the label is unknown, ``(n_cells,)``."""
+    times = read_weight(weight, cells.shape[0])[cells.document]
+    return times if labels.unknown is None else times * (1 - cells.at(labels.unknown))
+
+
 def check_can_calibrate(labels: LabelMatrix, rules: object) -> None:
-    """Raise where calibrating label by label makes no sense."""
+    """Raise if ``calibrate=True`` is not possible."""
     if labels.kind != "multilabel":
         raise ValueError(
-            "calibrate=True calibrates label by label, for a label matrix; got a 1-d y of "
-            f"{len(labels.classes)} classes. Leave it out, or use CalibratedClassifierCV."
+            "calibrate=True calibrates each label separately and requires a label matrix, got a "
+            f"1-d y of {len(labels.classes)} classes. Leave it out, or use CalibratedClassifierCV."
         )
     if rules is not None:
         raise ValueError(
-            "calibrate=True changes probabilities label by label and would break the rules "
-            "between them. Use calibrate or rules, not both."
+            "calibrate=True changes the probability of each label and would break the rules "
+            "between labels. Use calibrate or rules, not both."
         )
 
 
 def _in_one_column(
     log_odds: Matrix, labels: LabelMatrix, weight: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
-    """Return the cells as if they were documents of one label; of very many, every k-th row's."""
+    """Return the cells as documents of one label; of very many rows every k-th."""
     rows = np.arange(0, len(log_odds), 1 + log_odds.size // _ENOUGH_CELLS)
     times = None if weight is None else np.repeat(weight[rows], log_odds.shape[1])
     return log_odds[rows].reshape(-1, 1), labels.rows(rows).dense().reshape(-1, 1), times

@@ -1,4 +1,4 @@
-"""Posterior = content + terms: what predicted and known labels add to the content evidence."""
+"""Posterior = content + the terms of predicted and of known labels, in log-odds."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from labelkin.method.label_sets import LabelSets
 from labelkin.odds import constant_labels, count_log_odds
 from labelkin.solvers.logistic import LinearTerm
 
-#: Documents combined at a time, so that intermediate results stay in the cache.
+#: Documents combined at a time, so that intermediate results fit the cache.
 _BLOCK = 512
 
 
 class Part(NamedTuple):
-    """A part of the posterior; the parts add up to it where labels are open.
+    """A part of the posterior; the parts add up to it for labels that are not known.
 
     Attributes
     ----------
     name
         ``"prior"``, ``"content"``, ``"predicted labels"``, ``"known labels"`` or ``"rules"``.
     log_odds
-        What it adds, ``(n_documents, n_labels)``.
+        Its log-odds, ``(n_documents, n_labels)``.
     values, expected
         If the part is linear in the labels: the value of each label and the value at which it adds
-        nothing, ``(n_documents, n_labels)``; NaN if a label has no part in it.
+        0, ``(n_documents, n_labels)``; NaN for labels without a value.
     term
         Its weights: label k adds ``values[i, k] - expected[i, k]`` times its weight to label j of
         document i.
@@ -45,14 +45,14 @@ class Part(NamedTuple):
     term: LinearTerm | None = None
 
     def contributions(self, i: int, j: int) -> Matrix:
-        """Return what each label adds to label j of document i, ``(n_labels,)``."""
+        """Return the log-odds that each label adds to label j of document i, ``(n_labels,)``."""
         if self.values is None or self.expected is None or self.term is None:
             return np.zeros(self.log_odds.shape[1])
         return np.nan_to_num((self.values[i] - self.expected[i]) * self.term.column(j))
 
 
 class _Pickled:
-    """Fields are pickled, cached properties are not: predicting does not change the bytes."""
+    """Pickles without cached properties, so that predicting does not change the bytes."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
@@ -60,7 +60,7 @@ class _Pickled:
 
 @dataclass(frozen=True)
 class PaperEvidence(_Pickled):
-    """The paper's label evidence less the prior: what the other labels add to each label.
+    """The paper's label evidence less the prior.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class PaperEvidence(_Pickled):
     prior, prior_log_odds
         p(label) and its finite log-odds, ``(n_labels,)``.
     constant
-        Labels of no or all documents, ``(n_labels,)``; label evidence adds nothing to them.
+        Labels of no or all documents, ``(n_labels,)``; their label evidence is 0.
     """
 
     labels: Any
@@ -106,7 +106,7 @@ class PaperEvidence(_Pickled):
         return term.scaled(~self.constant) if self.constant.any() else term
 
     def at(self, L: Matrix) -> Matrix:
-        """Return what labels, 0, 1 or probabilities, add, ``(n_documents, n_labels)``."""
+        """Return the evidence of labels (0, 1 or probabilities), ``(n_documents, n_labels)``."""
         if self.linear is not None:
             return self.linear.at(L)
         added: Matrix = self.labels.log_odds(L) - self.prior_log_odds
@@ -114,7 +114,7 @@ class PaperEvidence(_Pickled):
         return added
 
     def at_cells(self, cells: Cells, values: Matrix, absent: Matrix | None = None) -> Matrix:
-        """Return what labels add at candidate cells, ``(n_cells,)``.
+        """Return the evidence of labels at candidate cells, ``(n_cells,)``.
 
         Parameters
         ----------
@@ -143,13 +143,13 @@ class PredictedLabels(_Pickled):
     paper
         The paper's label evidence.
     fill_in
-        Content log-odds → predicted labels in [0, 1].
+        Function from content log-odds to predicted labels in [0, 1].
     weight
         The evidence weight; 1 in the paper.
     correction
         Learned linear term of predicted labels; ``None`` in the paper.
     absent
-        Value of a label outside the candidates, ``(n_labels,)``; ``None``: 0.
+        Value of a label outside the candidates, ``(n_labels,)``; default 0.
     """
 
     paper: PaperEvidence
@@ -160,14 +160,14 @@ class PredictedLabels(_Pickled):
 
     @cached_property
     def linear(self) -> LinearTerm | None:
-        """What is linear in predicted labels; ``None`` if the label classifier is not linear."""
+        """The whole term as a linear one; ``None`` if the label classifier is not linear."""
         if self.paper.linear is None:
             return None
         term = self.paper.linear if self.weight == 1 else self.paper.linear.scaled(self.weight)
         return term.plus(self.correction)
 
     def filled(self, content: Matrix) -> Matrix:
-        """Return the predicted labels, ``(n_documents, n_labels)``; −inf is outside candidates."""
+        """Return the predicted labels given content log-odds, −inf outside the candidates."""
         is_absent = np.isneginf(content)
         if not is_absent.any():
             return self.fill_in(content)
@@ -180,20 +180,20 @@ class PredictedLabels(_Pickled):
         return self.fill_in(content) if at_cells is None else at_cells(cells, content)
 
     def at(self, filled: Matrix) -> Matrix:
-        """Return what predicted labels add, ``(n_documents, n_labels)``."""
+        """Return the term, ``(n_documents, n_labels)``, given predicted labels."""
         if self.linear is not None:
             return self.linear.at(filled)
         added = self.weight * self.paper.at(filled)
         return added if self.correction is None else added + self.correction.at(filled)
 
     def at_cells(self, cells: Cells, filled: Matrix) -> Matrix:
-        """Return what predicted labels add at candidate cells, ``(n_cells,)``."""
+        """Return the term at candidate cells, ``(n_cells,)``, given predicted labels."""
         if self.linear is not None:
             return self.linear.at_cells(cells, filled, self.absent)
         return self.weight * self.paper.at_cells(cells, filled, self.absent)
 
     def parts(self, filled: Matrix) -> tuple[Matrix, Part]:
-        """Return what each label's own prediction adds, and the part of the other labels."""
+        """Return the log-odds from each label's own prediction, and the part of other labels."""
         added = self.at(filled)
         if self.linear is None:
             return np.zeros_like(added), Part("predicted labels", added)
@@ -216,21 +216,21 @@ class PredictedLabels(_Pickled):
 
 @dataclass(frozen=True)
 class KnownLabels(_Pickled):
-    """The term of known labels: (known − predicted) × the paper's weights × one number.
+    """The term of known labels: weight × (known − predicted) × the paper's label weights.
 
     Attributes
     ----------
     paper
         The paper's label evidence.
     weight
-        The number; 1 in the paper.
+        1 in the paper.
     """
 
     paper: PaperEvidence
     weight: float
 
     def at(self, filled: Matrix, known: Matrix) -> Matrix:
-        """Return what known labels (1, 0; NaN where open) add, ``(n_documents, n_labels)``."""
+        """Return the term given predicted and known labels (1 or 0, NaN if not known)."""
         linear, is_known = self.paper.linear, ~np.isnan(known)
         if linear is None:
             difference = self.paper.at(np.where(is_known, known, filled)) - self.paper.at(filled)
@@ -238,8 +238,8 @@ class KnownLabels(_Pickled):
             difference = linear.beyond_bias(np.where(is_known, known - filled, 0.0))
         else:  # a document has few known labels
             used = np.flatnonzero(is_known.any(axis=0))
-            news = np.where(is_known[:, used], known[:, used] - filled[:, used], 0.0)
-            difference = news @ linear.weights[used]
+            change = np.where(is_known[:, used], known[:, used] - filled[:, used], 0.0)
+            difference = change @ linear.weights[used]
         return self.weight * difference
 
     def part(self, filled: Matrix, known: Matrix) -> Part:
@@ -248,7 +248,7 @@ class KnownLabels(_Pickled):
 
     @cached_property
     def linear(self) -> LinearTerm | None:
-        """What known labels count; ``None`` if the label classifier is not linear."""
+        """The weights of known labels; ``None`` if the label classifier is not linear."""
         return self.paper.linear and self.paper.linear.scaled(self.weight)
 
 
@@ -269,9 +269,9 @@ class Combination:
         content
             Content log-odds, ``(n_documents, n_labels)``.
         known
-            1 and 0 where labels are known, NaN where they are open; default all open.
+            1 and 0 for known labels, NaN for others; default: no label is known.
         out
-            Where the posterior is written, may be ``content``; default a new array.
+            Array for the result, may be ``content``; default a new array.
         """
         posterior = np.empty(content.shape) if out is None else out
         step = max(len(content), 1) if self.predicted.linear is None else _BLOCK
@@ -306,7 +306,7 @@ class Combination:
         return posterior, parts
 
     def with_evidence(self, paper: PaperEvidence) -> Self:
-        """Return the same rule with label evidence that was learned from more label sets."""
+        """Return the same rule with label evidence fitted on more label sets."""
         predicted = replace(self.predicted, paper=paper)
         return replace(self, predicted=predicted, known=replace(self.known, paper=paper))
 

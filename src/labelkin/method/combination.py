@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 Matrix = NDArray[np.float64]
-#: Content log-odds → filled-in labels, numbers in [0, 1], ``(n_documents, n_labels)``.
+#: Function from content log-odds to filled-in labels in [0, 1], ``(n_documents, n_labels)``.
 FillIn = Callable[[Matrix], Matrix]
 
 
@@ -42,7 +42,7 @@ def combine(content: Any, label: Any, prior: Any) -> Any:
 
 
 def decided_labels(content: Matrix) -> Matrix:
-    """Fill in the other labels as the content decides them (M1, equation 3); ½ counts as yes.
+    """Fill in the other labels with the decisions of the content (M1, equation 3); ½ is 1.
 
     Parameters
     ----------

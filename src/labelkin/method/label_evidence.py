@@ -1,4 +1,4 @@
-"""Label evidence, p(label | other labels): one classifier per label, learned from label sets."""
+"""Label evidence, p(label | other labels): one classifier per label, fitted on label sets."""
 
 from __future__ import annotations
 
@@ -9,40 +9,39 @@ from typing import Any, Literal, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix import LabelMatrix, read_labels, read_scores
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import count_log_odds, to_log_odds, to_probability
-from labelkin.scikit_learn import LinkedEstimator
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 from labelkin.solvers.neighbourhoods import MOST, fit_neighbourhoods
 from labelkin.solvers.weka import fit_svm_layer, fit_weka_logistic
 from labelkin.validation import check_choice, check_memory
 
-#: Up to so many labels each is told from all others: with more, few weights have documents.
+#: Maximum number of labels for which, by default, every other label is an input.
 _ALL_LABELS = 300
-#: Matrices of all pairs of labels that are there at a time when all weights are fitted.
+#: Matrices of labels × labels in memory while all weights are fitted.
 _COPIES = 3
 
 
-class LabelEvidence(LinkedEstimator, ABC):
-    """Learn from true labels, answer for filled-in ones; subclasses say how."""
+class LabelEvidence(BaseEstimator, ABC):
+    """Base class of label classifiers, fitted on true labels and applied to filled-in ones."""
 
     takes_label_matrix = True
 
     def fit(self, Y: Any, sample_weight: Any = None) -> Self:
-        """Learn from true labels.
+        """Fit the classifiers on true labels.
 
         Parameters
         ----------
         Y : any kind of labels
-            An unknown cell (NaN) is left out as target and counts the label's
-            prior as input.
+            Labels of the training documents. An unknown cell (NaN) is left out as a target and has
+            the label's prior as an input.
         sample_weight : array of shape (n_documents,), optional
-            How many times each document counts.
+            Weights of the documents.
 
         Returns
         -------
@@ -52,10 +51,17 @@ class LabelEvidence(LinkedEstimator, ABC):
         return self._learn(read_labels(Y), weight)
 
     def log_odds(self, L: Any) -> NDArray[np.float64]:
-        """Return the log-odds of every label given the others, ``(n_documents, n_labels)``.
+        """Return the log-odds of every label given the other labels.
 
-        ``L`` holds labels as 0 and 1, or their probabilities; NaN counts as the label's prior.
-        Column j is ignored for label j.
+        Parameters
+        ----------
+        L : array of shape (n_documents, n_labels)
+            Labels as 0 and 1, or their probabilities; NaN stands for the label's prior. Column j is
+            ignored for label j.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
         """
         check_is_fitted(self)
         values = read_scores(
@@ -64,25 +70,35 @@ class LabelEvidence(LinkedEstimator, ABC):
             scale="probability",
             missing=self.prior_,
             what="L",
-            hint="It holds labels (0, 1) or probabilities of all labels.",
+            hint="Use labels (0, 1) or probabilities.",
         )
         return self._log_odds(values)
 
     def predict_proba(self, L: Any) -> NDArray[np.float64]:
-        """Return p(label | other labels), ``(n_documents, n_labels)``."""
+        """Return p(label | other labels).
+
+        Parameters
+        ----------
+        L : array of shape (n_documents, n_labels)
+            As in :meth:`log_odds`.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
+        """
         return to_probability(self.log_odds(L))
 
     @abstractmethod
     def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> Self:
-        """Learn from checked labels; their names and prior, too."""
+        """Fit on validated labels; set ``label_names_`` and ``prior_`` also."""
 
     @abstractmethod
     def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log-odds given checked inputs."""
+        """Return the log-odds given validated inputs."""
 
 
 class LinearLabelEvidence(LabelEvidence):
-    """Log-odds that are linear in the other labels, learned from counted label sets."""
+    """Base class of label classifiers that are linear and fitted on counted label sets."""
 
     weights_: Any
     bias_: NDArray[np.float64]
@@ -90,7 +106,7 @@ class LinearLabelEvidence(LabelEvidence):
 
     @abstractmethod
     def fit_counted(self, label_sets: LabelSets, names: NDArray[Any]) -> Self:
-        """Learn from counted label sets; ``names`` are those of the labels."""
+        """Fit on counted label sets of labels with these names."""
 
     def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> Self:
         return self.fit_counted(count_label_sets(labels, weight), labels.names)
@@ -100,36 +116,32 @@ class LinearLabelEvidence(LabelEvidence):
 
 
 class LogisticLabels(LinearLabelEvidence):
-    """Logistic regression with a Gaussian prior (the paper's BLR), all labels together.
+    """Logistic regression of each label with a Gaussian prior (the paper's BLR).
 
-    The prior's variance is the one of Weka's ``BayesianLogisticRegression``, which the paper used.
-
-    With many labels most pairs never meet, and a label is better told from a few others: its
-    *neighbours*, which occur with it clearly more often or more rarely than by chance. All labels
-    that are no neighbours share one weight, the *rest*, for how many of them a document has.
+    The variance of the prior is that of Weka's ``BayesianLogisticRegression``, which the paper
+    used. With many labels the inputs of a label are its *neighbours*: labels that occur with it
+    clearly more often or less often than by chance. All other labels have one weight in common.
 
     Parameters
     ----------
-    neighbours : int from 1 to 32, "auto" or None, default "auto"
-        From how many labels each one is told at most. ``None``: from all, as in the paper;
-        ``"auto"``: from all up to 300 labels, from 32 neighbours above.
-    rest : bool, default True
-        Whether labels that are no neighbours have a weight together.
     solver : "exact" or "weka", default "exact"
-        ``"exact"`` finds the optimum. ``"weka"`` repeats Weka's loop step by step, including its
-        early stop, to compare with numbers made by it.
+        ``"exact"`` finds the optimum. ``"weka"`` repeats Weka's algorithm with its early stop, for
+        comparison with the paper.
     tol : float, default 1e-9
         Share of the objective at which the exact solver stops.
     n_jobs : int, optional
-        Threads, over blocks of labels.
+        Number of threads, over blocks of labels.
+    neighbours : int from 1 to 32, "auto" or None, default "auto"
+        Maximum number of neighbours of a label. ``None``: all other labels are inputs, as in the
+        paper; ``"auto"``: all other labels for up to 300 labels, 32 neighbours above.
 
     Attributes
     ----------
     weights_ : array or CSC array of shape (n_labels, n_labels)
-        ``[k, j]``: what label k adds to the log-odds of label j; the diagonal is 0. With
-        neighbours it is sparse, and holds what a neighbour adds beyond the rest.
+        Weight ``[k, j]`` of label k for label j; the diagonal is 0. With neighbours it is sparse
+        and does not include ``rest_``.
     rest_ : array of shape (n_labels,), or None
-        What every other label adds, neighbour or not; ``None``: nothing.
+        Common weight of all other labels, neighbours included; ``None`` without neighbours.
     bias_ : array of shape (n_labels,)
     prior_ : array of shape (n_labels,)
     label_names_ : array of shape (n_labels,)
@@ -150,16 +162,14 @@ class LogisticLabels(LinearLabelEvidence):
         tol: float = 1e-9,
         n_jobs: int | None = None,
         neighbours: int | Literal["auto"] | None = "auto",
-        rest: bool = True,
     ) -> None:
         self.solver = solver
         self.tol = tol
         self.n_jobs = n_jobs
         self.neighbours = neighbours
-        self.rest = rest
 
     def fit_counted(self, label_sets: LabelSets, names: NDArray[Any]) -> Self:
-        """Learn from counted label sets; ``names`` are those of the labels."""
+        """Fit on counted label sets of labels with these names."""
         n_labels = label_sets.positive.shape[1]
         most = self._most_neighbours(n_labels)
         self.label_names_, self.prior_ = names, label_sets.prior()
@@ -170,7 +180,7 @@ class LogisticLabels(LinearLabelEvidence):
                 1 + mean_other_labels(label_sets),
                 unknown=label_sets.unknown,
                 most=most,
-                rest=self.rest,
+                rest=True,
                 tol=self.tol,
                 n_jobs=self.n_jobs,
             )
@@ -179,7 +189,7 @@ class LogisticLabels(LinearLabelEvidence):
             check_memory(
                 _COPIES * 8.0 * n_labels**2,
                 f"Label weights of {n_labels:,} × {n_labels:,} labels",
-                'Use LogisticLabels(neighbours="auto"), which uses a few other labels for each.',
+                'Use LogisticLabels(neighbours="auto").',
             )
         rows = label_sets.inputs(), label_sets.positive, label_sets.count
         tau, unknown = prior_scale(label_sets), label_sets.unknown
@@ -188,14 +198,15 @@ class LogisticLabels(LinearLabelEvidence):
                 *rows, 2 / tau, unknown=unknown, tol=self.tol, n_jobs=self.n_jobs
             )
         elif self.solver == "weka":
-            learned = fit_weka_logistic(*rows, tau, unknown=unknown)
+            weka = fit_weka_logistic(*rows, tau, unknown=unknown)
+            learned = LinearTerm(weka.weights, weka.bias)
         else:
             raise ValueError(f"solver must be 'exact' or 'weka', got {self.solver!r}.")
         self.weights_, self.bias_, self.rest_ = learned.weights, learned.bias, None
         return self
 
     def _most_neighbours(self, n_labels: int) -> int | None:
-        """Return how many neighbours a label has at most; ``None``: all labels."""
+        """Return the maximum number of neighbours; ``None``: all labels are inputs."""
         if self.neighbours is None:
             return None
         if isinstance(self.neighbours, str) and self.neighbours == "auto":
@@ -209,8 +220,8 @@ class LogisticLabels(LinearLabelEvidence):
             )
         if self.solver != "exact":
             raise ValueError(
-                f'Weka\'s loop knows no neighbours: neighbours must be None or "auto" with '
-                f"solver={self.solver!r}, got {self.neighbours!r}."
+                f'neighbours must be None or "auto" with solver={self.solver!r}, '
+                f"got {self.neighbours!r}."
             )
         return int(self.neighbours)
 
@@ -219,20 +230,20 @@ class SVMLabels(LinearLabelEvidence):
     """Linear SVM with a logistic output (the paper's "SMO").
 
     As Weka's ``SMO -M``: inputs scaled to [0, 1], soft margin with unpenalised bias, then a
-    logistic fit of the label on the outputs of the training documents. Where the best SVM says "no"
-    (or "yes") to every label set, as is common for rare labels, the evidence is the prior.
+    logistic fit of the label on the outputs of the training documents. For rare labels the optimal
+    SVM often returns the same class for every label set; ``rare`` chooses the evidence then.
 
     Parameters
     ----------
     C : float, default 1.0
         Penalty of a margin violation.
     rare : "prior" or "balanced", default "prior"
-        What to do where the best SVM gives every label set the same answer: ``"prior"`` leaves it
-        at that; ``"balanced"`` fits again with both sides weighing the same, which always finds a
-        rule, and lets the logistic fit set its strength. (Weka standardises the noise its solver
-        leaves there; no other solver finds the same.)
+        Evidence of labels whose SVM returns one class only: ``"prior"``, the prior;
+        ``"balanced"``, an SVM with equal weights of both classes, whose strength is set by the
+        logistic fit. (Weka standardises the noise of its solver, which other solvers do not
+        reproduce.)
     n_jobs : int, optional
-        Labels fitted at a time.
+        Number of labels fitted in parallel.
 
     Attributes
     ----------
@@ -258,7 +269,7 @@ class SVMLabels(LinearLabelEvidence):
         self.n_jobs = n_jobs
 
     def fit_counted(self, label_sets: LabelSets, names: NDArray[Any]) -> Self:
-        """Learn from counted label sets; ``names`` are those of the labels."""
+        """Fit on counted label sets of labels with these names."""
         if self.rare not in ("prior", "balanced"):
             raise ValueError(f"rare must be 'prior' or 'balanced', got {self.rare!r}.")
         self.label_names_, self.prior_ = names, label_sets.prior()
@@ -280,11 +291,11 @@ class PerLabelEvidence(LabelEvidence):
     Parameters
     ----------
     estimator : classifier
-        Any with ``predict_proba``. It sees the documents' label sets as they are.
+        Any classifier with ``predict_proba``.
     clip : float, default 1e-6
-        Probabilities of exactly 0 and 1, and what lies closer, count as ``clip`` and ``1 - clip``.
+        Probabilities are clipped to [``clip``, ``1 - clip``].
     n_jobs : int, optional
-        Labels fitted at a time.
+        Number of labels fitted in parallel.
 
     Examples
     --------
@@ -304,8 +315,8 @@ class PerLabelEvidence(LabelEvidence):
         name = type(self.estimator).__name__
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(
-                f"A label classifier must give probabilities, and {name} has no predict_proba. "
-                "Use LogisticLabels(), SVMLabels() or calibrate it."
+                f"A label classifier must return probabilities, and {name} has no predict_proba. "
+                "Use LogisticLabels(), SVMLabels() or CalibratedClassifierCV."
             )
         if weight is not None:
             raise ValueError(
@@ -338,7 +349,7 @@ _NAMED = {"logistic": LogisticLabels, "svm": SVMLabels}
 def prior_scale(label_sets: LabelSets) -> NDArray[np.float64]:
     """Return Weka's tau of every label, ``(n_labels,)``; the prior's variance is tau/2.
 
-    tau = (inputs + 2) / (1 + mean sum of squared inputs): the inputs are the other labels, the mean
+    tau = (inputs + 2) / (1 + mean sum of squared inputs); inputs are the other labels, and the mean
     is over the documents for which the label is known.
     """
     return np.asarray((label_sets.positive.shape[1] + 1) / (1 + mean_other_labels(label_sets)))
@@ -347,7 +358,7 @@ def prior_scale(label_sets: LabelSets) -> NDArray[np.float64]:
 def mean_other_labels(label_sets: LabelSets) -> NDArray[np.float64]:
     """Return the mean sum of squared inputs of every label, ``(n_labels,)``.
 
-    Where nothing is unknown it is the mean number of other labels.
+    Without unknown cells it is the mean number of other labels.
     """
     if label_sets.unknown is None:  # inputs are 1 and 0
         sums = np.diff(label_sets.positive.indptr).astype(np.float64)
@@ -362,9 +373,12 @@ def mean_other_labels(label_sets: LabelSets) -> NDArray[np.float64]:
 
 
 def as_label_classifier(labels: Any) -> Any:
-    """Give any classifier the two verbs of label evidence, ``fit(Y)`` and ``log_odds(L)``.
+    """Return a label classifier, with ``fit(Y)`` and ``log_odds(L)``.
 
-    ``None`` is :class:`LogisticLabels`; so is ``"logistic"``, and ``"svm"`` is :class:`SVMLabels`.
+    Parameters
+    ----------
+    labels : label classifier, scikit-learn classifier, "logistic", "svm" or None
+        ``None`` is ``"logistic"``; a scikit-learn classifier is fitted per label.
     """
     if labels is None:
         return LogisticLabels()
@@ -382,10 +396,10 @@ def as_label_classifier(labels: Any) -> Any:
 def _fit_on_others(
     estimator: Any, inputs: NDArray[np.float64], target: NDArray[np.float64], j: int
 ) -> Any:
-    """Fit a clone on the other columns; ``None`` without two sides or without others."""
+    """Fit a clone on the other columns; ``None`` with one class only or without other columns."""
     rows = np.flatnonzero(~np.isnan(target))
     if len(np.unique(target[rows])) < 2 or inputs.shape[1] < 2:
         return None
     others = np.delete(inputs[rows], j, axis=1)
-    with threadpool_limits(1, user_api="blas"):  # the same bytes whatever n_jobs
+    with threadpool_limits(1, user_api="blas"):  # results do not depend on n_jobs
         return clone(estimator).fit(others, target[rows].astype(np.int64))

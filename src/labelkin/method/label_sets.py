@@ -1,7 +1,7 @@
-"""Counted label sets: all that label evidence learns from.
+"""Counted label sets, the training data of label evidence.
 
-Documents with the same labels teach the same, so a corpus is a list of distinct label sets and how
-often each occurs. Blocks of documents are counted apart and added up.
+A corpus is a list of distinct label sets with the number of documents of each. Blocks of documents
+are counted separately and added.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from scipy import sparse
 
 from labelkin.label_matrix import LabelMatrix, read_weight
 
-#: Seed of the random numbers by which equal rows are found: the same in every block.
+#: Seed of the random numbers that identify equal rows: the same in every block.
 _KEY_SEED = 20_130_515
 
 
 @dataclass(frozen=True, eq=False)
 class LabelSets:
-    """The distinct label sets of a corpus and how many documents have each.
+    """The distinct label sets of a corpus and the number of documents of each.
 
-    The order of the sets depends on nothing but their content, so blocks of documents, merged, give
-    the same arrays as the whole: to the last bit when the weights are whole numbers.
+    The order of the sets depends only on their content, so that merged blocks equal the whole:
+    bit by bit if the weights are integers.
 
     Attributes
     ----------
     positive
-        1.0 where the set has the label; CSR ``(n_sets, n_labels)``, no row twice.
+        1.0 for labels of the set; CSR ``(n_sets, n_labels)``, distinct rows.
     unknown
-        1.0 where nobody knows whether it has; same shape. ``None``: all is known.
+        1.0 for unknown cells; same shape. ``None``: all cells are known.
     count
-        Documents with this set, or the sum of their weights, ``(n_sets,)``, all above 0.
+        Number of documents with this set, or the sum of their weights, ``(n_sets,)``, above 0.
     """
 
     positive: sparse.csr_array
@@ -55,9 +55,9 @@ class LabelSets:
         return np.asarray(self.positive.T @ self.count)
 
     def together(self) -> sparse.csr_array:
-        """Count the documents that have both of two labels, ``(n_labels, n_labels)``, sparse.
+        """Count the documents that have both of two labels, sparse ``(n_labels, n_labels)``.
 
-        In whole numbers where the counts are; on the diagonal, :meth:`positives`.
+        Integers if the counts are; the diagonal is :meth:`positives`.
         """
         count = self.count
         if (count == np.round(count)).all():
@@ -73,24 +73,24 @@ class LabelSets:
         if self.unknown is None:
             return total
         known = np.maximum(total - self.unknown.T @ self.count, self.positives())
-        # Nothing known is exactly 0, not what rounding leaves of a sum of fractional weights.
+        # Exactly 0 without known cells, also for sums of fractional weights.
         known[self.unknown.sum(axis=0) == self.n_sets] = 0.0
         return known
 
     def prior(self) -> NDArray[np.float64]:
-        """Return p(label): the mean of the known cells; ½ for a label of which nothing is known."""
+        """Return p(label): the mean of the known cells; ½ for a label without known cells."""
         known = self.known()
         half = np.full(len(known), 0.5)
         return np.divide(self.positives(), known, out=half, where=known > 0)
 
     def inputs(self) -> sparse.csr_array:
-        """Return the sets as inputs, ``(n_sets, n_labels)``: an unknown cell counts its prior."""
+        """Return the sets as inputs, ``(n_sets, n_labels)``, with the prior in unknown cells."""
         if self.unknown is None:
             return self.positive
         return sparse.csr_array(self.positive + self.unknown.multiply(self.prior()[None, :]))
 
     def merge(self, *others: LabelSets) -> LabelSets:
-        """Add up label sets counted on several blocks of documents.
+        """Return the sum of label sets that were counted on several blocks of documents.
 
         Examples
         --------
@@ -101,15 +101,19 @@ class LabelSets:
         [2.0, 3.0]
         """
         blocks = [self, *others]
-        _check_same_labels(blocks)
+        sizes = [block.positive.shape[1] for block in blocks]
+        if len(set(sizes)) > 1:
+            raise ValueError(
+                f"Label sets can be merged if they have the same labels, got {sizes} labels. "
+                "Read every block with the same `names`."
+            )
         unknown = None
         if any(block.unknown is not None for block in blocks):
-            unknown = sparse.vstack([_marked(block) for block in blocks], format="csr")
+            none = sparse.csr_array
+            marks = [none(b.positive.shape) if b.unknown is None else b.unknown for b in blocks]
+            unknown = sparse.vstack(marks, format="csr")
         positive = sparse.vstack([block.positive for block in blocks], format="csr")
         return _count_rows(positive, unknown, np.concatenate([block.count for block in blocks]))
-
-    def __add__(self, other: LabelSets) -> LabelSets:
-        return self.merge(other)
 
 
 def count_label_sets(labels: LabelMatrix, weight: NDArray[np.float64] | None = None) -> LabelSets:
@@ -118,10 +122,9 @@ def count_label_sets(labels: LabelMatrix, weight: NDArray[np.float64] | None = N
     Parameters
     ----------
     labels
-        The label sets of the documents, from ``read_labels``.
+        The labels of the documents, from ``read_labels``.
     weight
-        What each document counts, ``(n_documents,)``, 0 or more; a document of weight 0 is as good
-        as absent. ``None``: one each.
+        Weights of the documents, ``(n_documents,)``, default 1; weight 0 leaves a document out.
 
     Examples
     --------
@@ -138,24 +141,10 @@ def count_label_sets(labels: LabelMatrix, weight: NDArray[np.float64] | None = N
     return _count_rows(labels.positive, labels.unknown, weights)
 
 
-def _check_same_labels(blocks: Sequence[LabelSets]) -> None:
-    sizes = [block.positive.shape[1] for block in blocks]
-    if len(set(sizes)) > 1:
-        raise ValueError(
-            f"Label sets can be merged when they have the same labels, got {sizes} labels. "
-            "Read every block with the same `names`."
-        )
-
-
-def _marked(block: LabelSets) -> sparse.csr_array:
-    """Unknown cells as a matrix, also when there are none."""
-    return sparse.csr_array(block.positive.shape) if block.unknown is None else block.unknown
-
-
 def _count_rows(
     positive: sparse.csr_array, unknown: sparse.csr_array | None, weight: NDArray[np.float64]
 ) -> LabelSets:
-    """Equal rows become one; its count is the sum of their weights."""
+    """Merge equal rows; the count of a row is the sum of their weights."""
     if unknown is not None and unknown.nnz == 0:
         unknown = None
     parts = [positive] if unknown is None else [positive, unknown]
@@ -163,7 +152,7 @@ def _count_rows(
     count = np.bincount(group, weights=weight, minlength=len(first)).astype(np.float64)
     sets = positive[first]
     if 2 * sets.nnz > positive.nnz:
-        # All that is stored is 1.0: where there are millions, one array of them is enough.
+        # All stored values are 1.0: share one array of millions.
         sets.data = positive.data[: sets.nnz]
     return LabelSets(sets, None if unknown is None else unknown[first], count)
 
@@ -176,17 +165,17 @@ def group_equal_rows(
     Parameters
     ----------
     parts
-        0/1 matrices side by side, of one shape, without stored zeros.
+        0/1 matrices of one shape without stored zeros.
 
     Returns
     -------
     first, group
-        The first row of every group, ``(n_groups,)``, and the group of every row, ``(n_rows,)``.
+        First row of each group, ``(n_groups,)``, and group of each row, ``(n_rows,)``.
 
     Notes
     -----
     Rows are compared by a key of 128 bits, the sum of two random numbers per stored cell. The order
-    of the groups depends on the content of their rows alone.
+    of the groups depends only on the content of the rows.
 
     Examples
     --------

@@ -14,14 +14,14 @@ from labelkin.estimator import KnownLabelsClassifier
 from labelkin.label_matrix import labels_for, read_known
 from labelkin.method.combination import VARIANTS, combine
 from labelkin.method.label_evidence import as_label_classifier
-from labelkin.odds import constant_labels, count_log_odds
+from labelkin.odds import count_log_odds
 from labelkin.scikit_learn import route_fit, with_random_state
 
 Matrix = NDArray[np.float64]
 
 
 class PaperClassifier(KnownLabelsClassifier):
-    """The multilabel classifier of Romero & de Campos, as the paper states it.
+    """The multilabel classifier of Romero & de Campos [1]_.
 
     Parameters
     ----------
@@ -34,9 +34,8 @@ class PaperClassifier(KnownLabelsClassifier):
         (``"logistic"``, the paper's BLR), :class:`SVMLabels` (``"svm"``, the paper's SMO), or any
         scikit-learn classifier with ``predict_proba``, fitted per label.
     variant : "soft" or "hard", default "soft"
-        How the other labels of a new document are filled in: with their probabilities (``"soft"``,
-        M2, equation 4) or with the decisions of the content classifier (``"hard"``, M1,
-        equation 3).
+        Values of the other labels of a new document: their probabilities (``"soft"``, M2,
+        equation 4) or the decisions of the content classifier (``"hard"``, M1, equation 3).
     random_state : int or RandomState, optional
         Seed of the content classifier, if it has none.
 
@@ -61,7 +60,7 @@ class PaperClassifier(KnownLabelsClassifier):
 
         logit p(c_j | x, l_j) = logit p(c_j | x) + logit p(c_j | l_j) − logit p(c_j)
 
-    A label that no training document has, or that all have, keeps its content evidence. Known
+    The posterior of a label of no or all training documents is its content evidence. Known
     labels (``known``) replace the filled-in ones.
 
     References
@@ -93,14 +92,14 @@ class PaperClassifier(KnownLabelsClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """Learn p(c_j | x) from documents, p(c_j | l_j) from label sets, and p(c_j) by counting.
+        """Fit p(c_j | x) on documents, p(c_j | l_j) on label sets, and p(c_j) by counting.
 
         Parameters
         ----------
         X : documents
-            As the content classifier takes them.
+            Training documents in any form that the content classifier accepts.
         y : any kind of labels
-            As :class:`labelkin.LabelDependenceClassifier` takes them.
+            Their labels, as in :class:`labelkin.LabelDependenceClassifier`.
         **fit_params
             ``sample_weight`` for both classifiers; with metadata routing enabled, the metadata that
             they request.
@@ -115,14 +114,12 @@ class PaperClassifier(KnownLabelsClassifier):
         content, others = self._parts().values()
         to_content, to_labels = route_fit(self, fit_params, **self._parts()).values()
         weight = to_labels.get("sample_weight")
-        to_learn, label_sets = labels_for(content, labels), labels_for(others, labels)
-        self.prior_, (positive, known) = labels.prior(weight), labels.counts(weight)
-        self.prior_log_odds_ = count_log_odds(positive, known)
-        constant = constant_labels(positive, known) | (len(known) == 1)
         self.content_ = with_random_state(content, self.random_state)
-        self.content_.fit(X, to_learn, **to_content)
-        self.labels_ = clone(others).fit(label_sets, **to_labels)
-        self.constant_ = constant
+        self.content_.fit(X, labels_for(content, labels), **to_content)  # p(c_j | x)
+        self.labels_ = clone(others).fit(labels_for(others, labels), **to_labels)  # p(c_j | l_j)
+        self.prior_ = labels.prior(weight)  # p(c_j)
+        self.prior_log_odds_ = count_log_odds(*labels.counts(weight))
+        self.constant_ = labels.constant(weight) | (labels.shape[1] == 1)
         return self
 
     def _log_odds(self, X: Any, known: Any = None) -> Matrix:

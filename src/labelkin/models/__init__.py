@@ -1,10 +1,10 @@
-"""Complete models: classifiers of documents, of scores that exist already, and presets.
+"""Complete models: classifiers of documents and of scores, and presets.
 
 ==============  =================================================================
 ``classifier``  ``LabelDependenceClassifier``: documents to posterior and labels
 ``rescorer``    ``LabelRescorer``: scores of another system to posterior
-``rescored``    ``RescoredClassifier``: a classifier of another library, rescored
-``in_sample``   A warning for scores of documents that were used for training
+``rescored``    ``RescoredClassifier``: a classifier of another library with label evidence
+``in_sample``   Detection of in-sample scores
 ``presets``     ``preset``: pipelines for text
 ==============  =================================================================
 """

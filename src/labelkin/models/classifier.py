@@ -1,4 +1,4 @@
-"""The paper's classifier: content evidence, label evidence and the prior, combined."""
+"""The classifier of documents with learned label evidence."""
 
 from __future__ import annotations
 
@@ -33,20 +33,15 @@ from labelkin.explain.contributions import (
     content_and_members,
 )
 from labelkin.label_matrix import Cells, read_labels, to_dense
-from labelkin.learned.calibration import (
-    Calibration,
-    check_can_calibrate,
-    fit_calibration,
-    fit_cell_calibration,
-)
-from labelkin.learned.fitting import (
+from labelkin.learned.calibration import Calibration, check_can_calibrate, fit_calibration
+from labelkin.learned.weights import (
     EvidenceWeight,
     LearnedWeight,
     Variant,
     check_learning,
     learns_from_predictions,
-    read_known_weight,
     resolve_evidence_weight,
+    resolve_known_weight,
 )
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
@@ -54,7 +49,7 @@ from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import to_probability
 from labelkin.records import short_repr
 from labelkin.scikit_learn import route_fit, with_random_state
-from labelkin.thresholds import ThresholdChoice, as_rule, fit_rule
+from labelkin.thresholds import ThresholdChoice, fit_rule, rule_for
 
 if TYPE_CHECKING:
     from labelkin.vocabulary.rules import Rules
@@ -62,9 +57,14 @@ if TYPE_CHECKING:
 
 @short_repr
 class OutOfFold(NamedTuple):
-    """Log-odds of the training documents as if unseen, ``(n_documents, n_labels)`` each.
+    """Out-of-fold log-odds of the training documents, and their labels.
 
-    Where the content gives candidates, both are CSR arrays.
+    Attributes
+    ----------
+    content, posterior
+        Log-odds, ``(n_documents, n_labels)`` each; CSR arrays if the content returns candidates.
+    Y
+        True labels.
     """
 
     content: Any
@@ -73,12 +73,11 @@ class OutOfFold(NamedTuple):
 
 
 class LabelDependenceClassifier(KnownLabelsClassifier):
-    """A multilabel classifier that listens to the other labels.
+    """A multilabel classifier that models label dependence.
 
-    Any probabilistic classifier gives content evidence, p(label | document). A label classifier,
-    learned from the training label sets, gives label evidence, p(label | other labels). The
-    posterior is content odds × label odds ÷ prior odds (Romero & de Campos, equation 2); how much
-    labels count that are only predicted is learned.
+    A content classifier estimates p(label | document), a label classifier p(label | other labels).
+    The posterior is content odds × label odds ÷ prior odds (Romero & de Campos, equation 2), with a
+    learned weight of the evidence from predicted labels.
 
     Parameters
     ----------
@@ -86,68 +85,63 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         The content classifier: :class:`PlattSVM` (``"svm"``), :class:`NaiveBayes`
         (``"naive_bayes"``), :class:`NearestNeighbours` (``"nearest_neighbours"``),
         :class:`RandomForest` (``"forest"``), :class:`PerLabel`, or any scikit-learn classifier with
-        ``predict_proba``, multilabel or binary. A list of several is a :class:`ContentEnsemble` of
-        them. ``None`` looks at the features: a :class:`PlattSVM` for words, that is for sparse
-        matrices and for dense ones without negative values and with mostly zeros; for other dense
-        numbers an ensemble of a random forest and a logistic regression. ``content_`` is what was
-        chosen.
+        ``predict_proba``, multilabel or binary. A list is a :class:`ContentEnsemble`. Default: for
+        words, that is, sparse matrices and dense ones of mostly zeros without negative values,
+        :class:`PlattSVM`; for other numbers an ensemble of a random forest and a logistic
+        regression.
     labels : label classifier or name, optional
         The label classifier: :class:`LogisticLabels` (default, ``"logistic"``), :class:`SVMLabels`
         (``"svm"``), or any scikit-learn classifier with ``predict_proba``, fitted per label on the
         other labels.
     variant : "soft", "hard" or threshold rule, default "soft"
-        How the other labels of a new document are filled in: ``"soft"``, with their probabilities
-        (the paper's M2), ``"hard"``, with the content's decisions (M1), or, given a threshold rule
-        such as ``SCutFBR()``, with its decisions (M1 with learned cut-offs).
+        Values of the other labels of a new document: ``"soft"``, their probabilities (the paper's
+        M2); ``"hard"``, the decisions of the content classifier (M1); a threshold rule such as
+        ``SCutFBR()``, its decisions (M1 with learned cut-offs).
     evidence_weight : float, "auto" or LearnedWeight, default "auto"
         Weight of the evidence from predicted labels: ``"auto"`` or a :class:`LearnedWeight` learns
         it on out-of-fold evidence of the training documents; a number fixes it, also for known
         labels: 1 is the paper, 0 the content alone.
     thresholds : float, metric, rule or name, optional
-        From posterior to decision: ``None`` gives a label where its posterior exceeds ½; another
-        number cuts there; the name of a metric (``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"``,
-        ``"document_f1"``, ``"hamming_loss"``) chooses a rule for it; or a rule: ``GlobalCut()``,
-        ``SCutFBR()``, ``MCut()``, ``LabelLimits(at_least=1)`` and others. Rules are tuned out of
-        fold.
+        Rule from posterior to decision: a probability, default ½; the name of a metric
+        (``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"``, ``"document_f1"``, ``"hamming_loss"``),
+        which chooses a rule; or a rule: ``GlobalCut()``, ``SCutFBR()``, ``MCut()``,
+        ``LabelLimits(at_least=1)`` and others. Rules are tuned out of fold.
     rules : Rules, optional
-        :class:`labelkin.Rules` between labels that posterior and decisions keep; where they
-        and "at most k labels" disagree, the rules win.
+        :class:`labelkin.Rules` between labels, applied to posterior and decisions. They take
+        precedence over a maximum number of labels.
     calibrate : bool, default False
         Whether probabilities are calibrated, per label, on the out-of-fold posterior. Log-odds,
-        their order, decisions and explanations stay what they are: calibrated probabilities of an
-        overconfident classifier are honest, and cutting them at ½ would cost it F1. For label
-        matrices, and not together with rules, which calibrated probabilities would break.
+        decisions and explanations do not change. Requires a label matrix; not with ``rules``.
     keep_out_of_fold : bool, default False
-        Whether ``fit`` keeps ``out_of_fold_``: content evidence and posterior of the training
-        documents as if each had been unseen.
+        Whether ``fit`` stores ``out_of_fold_``.
     known_weight : float, optional
         Weight of known labels. Default: the evidence weight if that is a number; otherwise 0.75,
         or 0.1 for label classifiers that are not linear. 1 is the paper.
     n_jobs : int, optional
-        Number of jobs of all parts that do not name their own.
+        Number of jobs of parts without an own ``n_jobs``.
     random_state : int or RandomState, optional
-        Of the content classifier, and of what is inside it, where it names none of its own.
+        Seed of the content classifier and its parts, if they have none.
     verbose : int, default 0
-        1 prints on stderr what is being fitted and how long it took, and which content classifier
-        was chosen where none was named.
+        1 prints the stages of ``fit``, their duration and the chosen content classifier on
+        stderr.
 
     Attributes
     ----------
     classes_ : array of shape (n_labels,)
-        The labels; ``arange`` for a nameless matrix. (Both classes of a 1-d ``y`` of two.)
+        The labels; column numbers for a matrix without names; both classes of a binary 1-d ``y``.
     content_ : content classifier
-        Fitted.
+        The fitted content classifier.
     rescorer_ : LabelRescorer
-        The fitted label evidence and combination.
+        The fitted label evidence.
     thresholds_ : ThresholdRule
-        The fitted threshold rule; ``thresholds_.table()`` shows it label by label.
+        The fitted threshold rule; ``thresholds_.table()`` lists the threshold of each label.
     calibration_ : Calibration or None
-        What turns posterior log-odds into calibrated probabilities.
+        The calibration of the posterior, if ``calibrate``.
     out_of_fold_ : OutOfFold
-        ``content`` and ``posterior`` log-odds of the training documents and their labels ``Y``,
-        if kept.
+        Out-of-fold ``content`` and ``posterior`` log-odds of the training documents, and their
+        labels ``Y``, if ``keep_out_of_fold``.
     prior_, label_weights_, evidence_weight_
-        Those of ``rescorer_``.
+        As in ``rescorer_``.
 
     Examples
     --------
@@ -160,8 +154,8 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
     >>> model.label_sets(model.predict(X[2:3]))
     [('gold',)]
 
-    A person rejects wheat, and grain becomes less likely. (Five documents are too few to learn how
-    much labels count; the paper counts them in full.)
+    A user rejects wheat, and grain becomes less probable. (Five documents are too few to learn the
+    evidence weight; 1 is the paper's.)
 
     >>> model = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, topics)
     >>> before = model.predict_proba(X[:1])[0, 2]
@@ -169,7 +163,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
     True
     """
 
-    #: A splitter or splits, in place of the content classifier's own out-of-fold evidence.
+    #: Splitter or splits for out-of-fold content evidence; default: those of the content.
     cv: CrossValidation = None
 
     def __init__(
@@ -207,16 +201,15 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         Parameters
         ----------
         X : documents
-            Whatever the content classifier takes, sparse included.
+            Training documents in any form that the content classifier accepts.
         y : any kind of labels
             A 0/1 array or sparse matrix; a DataFrame with a column per label; lists of label
-            names or of integer ids, or sets; or the 1-d ``y`` of scikit-learn's one-vs-rest. NaN
-            or masked = unknown. Where scikit-learn rejects lists of labels, as in
-            ``cross_val_score(model, X, lists, cv=5)``, use ``MultiLabelBinarizer()
-            .fit_transform(lists)``.
+            names or of integer ids, or sets; or a 1-d ``y`` of classes. NaN or masked: unknown. If
+            scikit-learn rejects lists of labels, as in ``cross_val_score(model, X, lists, cv=5)``,
+            use ``MultiLabelBinarizer().fit_transform(lists)``.
         **fit_params
-            ``sample_weight``, for all parts, and ``groups``, for a splitter given as ``cv``; with
-            scikit-learn's metadata routing enabled, whatever the parts request.
+            ``sample_weight`` for all parts, and ``groups`` for a splitter; with scikit-learn's
+            metadata routing enabled, the metadata that the parts request.
 
         Returns
         -------
@@ -226,16 +219,12 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> Any:
-        """Fit, and return the posterior log-odds of the training documents as if unseen.
+        """Fit, and return the out-of-fold posterior log-odds of the training documents.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, to be learned from.
-        y : any kind of labels
-            As :meth:`fit` takes them.
-        **fit_params
-            As :meth:`fit` takes them.
+        X, y, **fit_params
+            As in :meth:`fit`.
 
         Returns
         -------
@@ -246,13 +235,13 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         return posterior
 
     def _fit(self, X: Any, y: Any, fit_params: dict[str, Any], out_of_fold: bool) -> Any:
-        """Fit content, labels and thresholds; return the out-of-fold posterior if it was made."""
+        """Fit content, labels and thresholds; return the out-of-fold posterior if computed."""
         X, labels = self._read(X, y)
         parts = self._parts(X)
         to_content, to_labels = route_fit(self, fit_params, **parts).values()
         if self.calibrate:
             check_can_calibrate(labels, self.rules)
-        rule = as_rule(self.thresholds, "log_odds")
+        rule = rule_for(self.thresholds)
         is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
         evidence_weight = resolve_evidence_weight(self.evidence_weight, *labels.shape)
         needs_predictions = learns_from_predictions(self.variant, evidence_weight)
@@ -263,7 +252,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             evidence_weight=evidence_weight,
             scale="log_odds",
             rules=self.rules,
-            known_weight=read_known_weight(
+            known_weight=resolve_known_weight(
                 self.known_weight,
                 self.evidence_weight,
                 evidence_weight,
@@ -272,7 +261,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         )
         learns = isinstance(evidence_weight, LearnedWeight)
         if learns and not names_candidates(parts["content"]):
-            check_learning(*labels.shape)  # before the content, which takes longest
+            check_learning(*labels.shape)  # before fitting the content, which takes longest
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
                 self.content_ = with_random_state(parts["content"], self.random_state)
@@ -291,39 +280,35 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         given = to_labels.get("sample_weight")
         weight = None if given is None else np.asarray(given, dtype=np.float64)
         with stage("thresholds", self.verbose):
-            # Cuts are tuned on the rule as it is deployed, given out-of-fold content.
+            # Thresholds are tuned on the fitted rule, applied to out-of-fold content.
             deployed = self.rescorer_.rescore(content) if rule.needs_scores else None
             self.thresholds_ = fit_rule(rule, deployed, labels, weight)
         self.calibration_: Calibration | None = None
         if self.calibrate:
-            if sparse.issparse(posterior):
-                cells, unseen = Cells.of(posterior), np.asarray(posterior.data)
-                self.calibration_ = fit_cell_calibration(cells, unseen, labels, weight)
-            else:
-                self.calibration_ = fit_calibration(posterior, labels, weight)
+            self.calibration_ = fit_calibration(posterior, labels, weight)
         if self.keep_out_of_fold:
             self.out_of_fold_ = OutOfFold(content, posterior, labels.public())
         return posterior
 
     def retune(self, thresholds: ThresholdChoice) -> Self:
-        """Replace the thresholds without refitting; tuned on ``out_of_fold_`` if they need scores.
+        """Replace the thresholds without refitting the model.
 
         Parameters
         ----------
         thresholds : float, metric, rule or name
-            As the parameter ``thresholds``.
+            As the parameter ``thresholds``. Rules that need scores are tuned on ``out_of_fold_``.
 
         Returns
         -------
         self
         """
         check_is_fitted(self)
-        rule = as_rule(thresholds, "log_odds")
+        rule = rule_for(thresholds)
         kept = getattr(self, "out_of_fold_", None)
         if kept is None and rule.needs_scores:
             raise ValueError(
                 f"thresholds={thresholds!r} must be tuned on out-of-fold evidence, which this "
-                "model did not keep. Fit with keep_out_of_fold=True."
+                "model does not contain. Fit with keep_out_of_fold=True."
             )
         names = self.label_names_
         labels = read_labels(np.zeros((1, len(names))) if kept is None else kept.Y, names=names)
@@ -340,17 +325,16 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             return self.rescorer_.rescore(content, known)
 
     def posterior(self, X: Any, known: Any = None) -> Posterior:
-        """Return the posterior of some documents, from which everything about it is read.
+        """Return the posterior with suggestions, explanations and decisions.
 
-        Suggestions, explanations and decisions of one computation: see
-        :class:`labelkin.explain.Posterior`. For many documents :meth:`log_odds` takes less memory.
+        For many documents :meth:`log_odds` uses less memory.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
-        known : dict, matrix or None, default None
-            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
+            Documents in the form used for :meth:`fit`.
+        known : known labels, optional
+            As in :meth:`log_odds`.
 
         Returns
         -------
@@ -365,16 +349,16 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         return replace(found, calibrated=calibrated, decide=self.decide, members=members)
 
     def suggest(self, X: Any, top: int = 10, known: Any = None) -> list[list[Suggestion]]:
-        """Return each document's ``top`` open labels, most probable first.
+        """Return the most probable labels of each document, known labels excluded.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
+            Documents in the form used for :meth:`fit`.
         top : int, default 10
-            How many labels of each document.
-        known : dict, matrix or None, default None
-            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
+            Maximum number of labels per document.
+        known : known labels, optional
+            As in :meth:`log_odds`.
 
         Returns
         -------
@@ -386,21 +370,20 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
     def explain(
         self, X: Any, top: int = 10, known: Any = None, label_names: Any = None
     ) -> list[list[Explanation]]:
-        """Return, per document, the parts of its ``top`` open labels or of ``label_names``.
+        """Return explanations of the best labels of each document, or of ``label_names``.
 
-        The parts of an :class:`Explanation`, prior, content, other labels and what remains, are in
-        log-odds and add up to the posterior's.
+        The parts of an :class:`Explanation` are log-odds and add up to those of the posterior.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
+            Documents in the form used for :meth:`fit`.
         top : int, default 10
-            How many labels of each document.
-        known : dict, matrix or None, default None
-            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
+            Maximum number of labels per document.
+        known : known labels, optional
+            As in :meth:`log_odds`.
         label_names : sequence or None, default None
-            Which labels, in place of the most probable ones.
+            Labels to explain instead of the best ones.
 
         Returns
         -------
@@ -417,20 +400,30 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
 
     @property
     def label_weights_(self) -> Matrix | None:
-        """What label k adds to label j, ``[k, j]``; ``None`` where label evidence is not linear."""
+        """Weights ``[k, j]`` of label k for label j; ``None`` if label evidence is not linear."""
         check_is_fitted(self)
         return self.rescorer_.label_weights_
 
     @property
     def evidence_weight_(self) -> float:
-        """How much label evidence from predicted labels counts."""
+        """Weight of label evidence from predicted labels."""
         check_is_fitted(self)
         return self.rescorer_.evidence_weight_
 
     def probabilities(self, log_odds: Any, columns: Any = slice(None)) -> Any:
-        """Return probabilities given posterior log-odds, of all labels or of some columns.
+        """Return probabilities given posterior log-odds, calibrated if ``calibrate``.
 
-        Calibrated if that is wanted; ±inf, a known label, is 1 or 0.
+        Parameters
+        ----------
+        log_odds : array or CSR array of shape (n_documents, n_labels)
+            Posterior log-odds; ±inf of a known label becomes 1 or 0.
+        columns : slice or array, optional
+            The labels of the columns; default all.
+
+        Returns
+        -------
+        array or CSR array
+            Of the same shape.
         """
         if not hasattr(self, "rescorer_"):
             check_is_fitted(self)
@@ -442,9 +435,16 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         return self.calibration_.probabilities(log_odds, columns)
 
     def decide(self, log_odds: Any) -> Any:
-        """Return which labels are given, by thresholds and rules, ``(n_documents, n_labels)``.
+        """Return the decisions of thresholds and rules.
 
-        A bool array; of candidates, in a CSR array, a CSR array.
+        Parameters
+        ----------
+        log_odds : array or CSR array of shape (n_documents, n_labels)
+            Posterior log-odds.
+
+        Returns
+        -------
+        bool array or CSR array of shape (n_documents, n_labels)
         """
         check_is_fitted(self)
         decided = self.thresholds_.decide(log_odds)
@@ -462,7 +462,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
 
     @contextmanager
     def _jobs(self) -> Iterator[None]:
-        """Pass ``n_jobs`` to the parts, which do not repeat the warning about feature names."""
+        """Set ``n_jobs`` of the parts, and suppress their warning about feature names."""
         with ExitStack() as stack:
             if self.n_jobs is not None:
                 stack.enter_context(parallel_config(n_jobs=self.n_jobs))
@@ -472,11 +472,11 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             yield
 
     def _parts(self, X: Any = None) -> dict[str, Any]:
-        """Return the unfitted classifiers; where none is named, content is chosen for documents."""
+        """Return the unfitted classifiers; the default content depends on the documents."""
         content = "svm" if self.content is None else self.content
         if self.content is None and X is not None:
             content = default_content(X)
-            report(f"content: {describe_content(content)}, by a look at the features", self.verbose)
+            report(f"content: {describe_content(content)} (chosen by the features)", self.verbose)
         return {"content": as_content(content), "labels": as_label_classifier(self.labels)}
 
     def _decisions(self, log_odds: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Detection of scores by a classifier that was trained on the documents it scores."""
+"""Detection of in-sample scores."""
 
 from __future__ import annotations
 

@@ -1,12 +1,10 @@
-"""Whole models by one word: from texts, or numbers, to labels.
-
-``labelkin train --preset strong`` and ``preset("strong")`` are the same model:
+"""Presets: models of texts by name, as in ``labelkin train --preset``.
 
 - ``"fast"``: naive Bayes of word counts, and label evidence with the weight 0.1;
-- ``"default"``: a linear SVM of tf-idf, as :class:`~labelkin.LabelDependenceClassifier` chooses it;
-- ``"strong"``: linear SVMs of several views of a text, title, beginning, all of it and its
-  characters, with a weight per label; every document gets a label if every training document
-  has one. Takes about ten times as long as ``"default"``.
+- ``"default"``: a linear SVM of tf-idf;
+- ``"strong"``: linear SVMs of several views of a text (title, beginning, whole text, characters),
+  with a weight per label; every document gets a label if every training document has one. Takes
+  about ten times as long as ``"default"``.
 """
 
 from __future__ import annotations
@@ -30,17 +28,17 @@ def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> An
     Parameters
     ----------
     name : {"fast", "default", "strong"}, default "default"
-        The model, by its cost.
+        Name of the model.
     words : WordCounts, optional
-        How words are counted; default ``WordCounts()``, English stems.
+        Word counts; default ``WordCounts()``, with English stems.
     **options : parameters
-        Of :class:`~labelkin.LabelDependenceClassifier`, such as ``random_state`` and
+        Parameters of :class:`~labelkin.LabelDependenceClassifier`, such as ``random_state`` and
         ``thresholds``.
 
     Returns
     -------
     Pipeline or LabelDependenceClassifier
-        Takes texts; the strong one also takes records of texts
+        A model of texts; ``"strong"`` also accepts records of texts
         (:func:`labelkin.text.titled_texts`).
 
     Examples

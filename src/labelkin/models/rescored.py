@@ -1,4 +1,4 @@
-"""Any multilabel classifier of scikit-learn's, and the label evidence on top of it."""
+"""Label evidence for any classifier of scikit-learn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.any_classifier import PerLabel, as_content
 from labelkin.evaluation.splits import CrossValidation
-from labelkin.learned.fitting import EvidenceWeight, Variant
+from labelkin.learned.weights import EvidenceWeight, Variant
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.thresholds import ThresholdChoice
@@ -20,30 +20,28 @@ if TYPE_CHECKING:
 
 
 class RescoredClassifier(LabelDependenceClassifier):
-    """A multilabel classifier whose scores are improved by what the other labels say.
+    """A meta-estimator that adds label evidence to a multilabel classifier.
 
-    A meta-estimator: ``fit`` makes the out-of-fold scores itself, from which it learns how far the
-    estimator's scores can be trusted, and so how much the other labels count. What they do not
-    improve there stays as it is. It is :class:`LabelDependenceClassifier` for who has a classifier
-    and wants it better; :class:`LabelRescorer` is for scores that were computed elsewhere.
+    ``fit`` computes the out-of-fold scores from which the evidence weight is learned. For scores
+    that were computed elsewhere use :class:`LabelRescorer`.
 
     Parameters
     ----------
     estimator : classifier
-        Any with ``predict_proba``: multilabel ones (``OneVsRestClassifier``, forests, neural
-        networks, ``ClassifierChain``) see the whole label matrix, others are fitted per label.
+        Any classifier with ``predict_proba``. Multilabel classifiers (``OneVsRestClassifier``,
+        forests, neural networks, ``ClassifierChain``) are fitted on the label matrix, others per
+        label.
     cv : int, splitter or iterable of splits, default 5
-        Number of folds for the out-of-fold scores, stratified over all labels, or splits, as
-        scikit-learn's ``cv``; the estimator is fitted once per split and once on all documents. A
-        splitter for groups takes ``groups`` of ``fit``.
+        Number of folds for the out-of-fold scores, stratified over all labels; or a splitter or
+        splits as in scikit-learn. ``groups`` of ``fit`` is passed to the splitter.
     labels : label classifier or name, optional
-        As :class:`LabelDependenceClassifier` takes it, and all that follows.
+        As in :class:`LabelDependenceClassifier`.
     variant : "soft", "hard" or threshold rule, default "soft"
-        How the other labels of a new document are filled in.
+        Values of the other labels of a new document.
     evidence_weight : float, "auto" or LearnedWeight, default "auto"
-        How much label evidence from predicted labels counts; ``"auto"`` learns it.
+        Weight of label evidence from predicted labels; ``"auto"``: learned.
     thresholds : float, metric, rule or name, optional
-        From posterior to decision, tuned out of fold; ``None`` cuts at ½.
+        Rule from posterior to decision, tuned out of fold; default ½.
     rules : Rules, optional
         :class:`labelkin.Rules` between labels.
     calibrate : bool, default False
@@ -51,21 +49,20 @@ class RescoredClassifier(LabelDependenceClassifier):
     known_weight : float, optional
         Weight of known labels, as in :class:`LabelDependenceClassifier`.
     n_jobs : int, optional
-        Number of jobs of all parts that do not name their own.
+        Number of jobs of parts without an own ``n_jobs``.
     random_state : int or RandomState, optional
-        Of the folds, and of the estimator where it names none of its own.
+        Seed of the folds, and of the estimator if it has none.
     verbose : int, default 0
-        1 prints on stderr what is being fitted and how long it took.
+        1 prints the stages of ``fit`` and their duration on stderr.
 
     Attributes
     ----------
     content_ : content classifier
-        The fitted estimator as it is asked for log-odds: ``content_.log_odds(X)`` are its own,
-        without the other labels.
+        The fitted estimator; ``content_.log_odds(X)`` are its log-odds without label evidence.
     estimator_ : classifier or list
-        The estimator, fitted on all documents; one per label where it is fitted per label.
+        The estimator fitted on all documents; a list if it is fitted per label.
     rescorer_, thresholds_, calibration_, classes_, prior_, evidence_weight_
-        As those of :class:`LabelDependenceClassifier`.
+        As in :class:`LabelDependenceClassifier`.
 
     Examples
     --------
@@ -81,7 +78,7 @@ class RescoredClassifier(LabelDependenceClassifier):
     True
     """
 
-    # Parameters of the class above that this one does not have.
+    # Parameters of the base class that this class does not have.
     content = None
     keep_out_of_fold = False
 
@@ -116,7 +113,7 @@ class RescoredClassifier(LabelDependenceClassifier):
 
     @property
     def estimator_(self) -> Any:
-        """The fitted estimator; a list of them where it is fitted per label."""
+        """The fitted estimator; a list if it is fitted per label."""
         check_is_fitted(self)
         if not isinstance(self.content_, PerLabel):
             return self.content_

@@ -1,4 +1,4 @@
-"""Better scores for any classifier, from its scores and the training labels alone."""
+"""Label evidence for the scores of any classifier."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.explain.contributions import Explanation, Posterior
@@ -24,36 +25,37 @@ from labelkin.label_matrix import (
     to_dense,
 )
 from labelkin.learned.fitting import (
+    cross_fitted_posterior,
+    fit_combination,
+    fit_counted_combination,
+)
+from labelkin.learned.terms import PaperEvidence, Part
+from labelkin.learned.weights import (
     CAUTIOUS_WEIGHT,
     EvidenceWeight,
     Variant,
-    counted_combination,
-    cross_fitted_posterior,
-    fit_combination,
     is_auto,
     learns_from_predictions,
 )
-from labelkin.learned.terms import PaperEvidence, Part
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import to_log_odds, to_probability
-from labelkin.scikit_learn import LinkedEstimator
 from labelkin.validation import validate_sparse
 
 if TYPE_CHECKING:
     from labelkin.scaling.blocks import Engine
     from labelkin.vocabulary.rules import Rules
 
-#: Cells of a dense block that candidates are spread out in, where labels join them.
+#: Cells of a dense block of candidates, for known labels and rules.
 _CELLS = 2**22
-#: Log-odds of a label that is no candidate, where rules ask for them.
+#: Log-odds of labels outside the candidates when rules are applied.
 _IMPROBABLE = -20.0
 
 
-class LabelRescorer(LinkedEstimator):
-    """Add what the other labels say to a score matrix computed anywhere.
+class LabelRescorer(BaseEstimator):
+    """Label evidence for score matrices of any classifier.
 
     Parameters
     ----------
@@ -61,19 +63,19 @@ class LabelRescorer(LinkedEstimator):
         :class:`LogisticLabels` (default, ``"logistic"``), :class:`SVMLabels` (``"svm"``), or any
         scikit-learn classifier with ``predict_proba``, fitted per label on the other columns.
     variant : "soft", "hard" or threshold rule, default "soft"
-        ``"soft"`` fills the other labels in with their probabilities (the paper's M2), ``"hard"``
-        with 0 and 1 (M1), a threshold rule such as ``SCutFBR()`` with its decisions (M1 with
-        learned cut-offs).
+        Values of the other labels: ``"soft"``, their probabilities (the paper's M2); ``"hard"``, 0
+        and 1 (M1); a threshold rule such as ``SCutFBR()``, its decisions (M1 with learned
+        cut-offs).
     evidence_weight : float, "auto" or LearnedWeight, default "auto"
         Weight of the evidence from predicted labels: 1 is the paper, 0 leaves the scores
         unchanged. ``"auto"`` or a :class:`LearnedWeight` learns it from out-of-fold ``scores``;
-        without scores ``"auto"`` warns and uses the weight 0.1.
+        without scores ``"auto"`` warns and is 0.1.
     scale : "probability" or "log_odds", default "probability"
-        What the scores are; they come back the same.
+        Scale of scores and results.
     clip : float, default 1e-6
-        Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``.
+        Probabilities are clipped to [``clip``, ``1 - clip``].
     rules : Rules, optional
-        :class:`labelkin.Rules` between labels that the posterior keeps.
+        :class:`labelkin.Rules` between labels, applied to the posterior.
     known_weight : float, optional
         Weight of known labels. Default: the evidence weight if that is a number; otherwise 0.75,
         or 0.1 for label classifiers that are not linear. 1 is the paper.
@@ -84,12 +86,12 @@ class LabelRescorer(LinkedEstimator):
     combination_ : Combination
         The fitted rule.
     label_sets_ : LabelSets
-        The counted label sets of the training documents: what was learned from.
+        The counted label sets of the training documents.
     rules_ : BoundRules or None
 
     Examples
     --------
-    Wheat is grain. A classifier is sure of wheat and undecided about grain:
+    A classifier is certain of wheat and undecided about grain, which occurs with wheat:
 
     >>> Y = [["wheat", "grain"], ["wheat", "grain"], ["grain"], ["gold"], ["gold"], []]
     >>> LabelRescorer(evidence_weight=1).fit(Y).rescore([[0.1, 0.5, 0.9]]).round(2).tolist()
@@ -118,18 +120,18 @@ class LabelRescorer(LinkedEstimator):
     def fit(
         self, Y: Any, *, scores: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn how labels go together.
+        """Fit label evidence.
 
         Parameters
         ----------
         Y : any kind of labels
-            Of the training documents.
+            Labels of the training documents.
         scores : array or sparse matrix of shape (n_documents, n_labels), optional
-            Scores of the training documents, or of their candidates, from a classifier that had not
-            seen them (cross-validation); in-sample scores are warned about where they can be
-            detected. The evidence weight and cut-offs are learned from these scores.
+            Out-of-fold scores of the training documents, or of their candidates. The evidence
+            weight and cut-offs are learned from them. In-sample scores cause a warning if they are
+            detected.
         sample_weight : array of shape (n_documents,), optional
-            How many times each document counts; the label classifier must take it.
+            Weights of the documents; the label classifier must support them.
 
         Returns
         -------
@@ -143,7 +145,7 @@ class LabelRescorer(LinkedEstimator):
         if scores is None and is_auto(self.evidence_weight):
             warnings.warn(
                 "Without out-of-fold scores of the training documents the evidence weight cannot "
-                f"be learned, so it is {CAUTIOUS_WEIGHT}. Give fit(Y, scores=...), use "
+                f"be learned, so it is {CAUTIOUS_WEIGHT}. Use fit(Y, scores=...), "
                 "RescoredClassifier, or set evidence_weight (1 is the paper).",
                 stacklevel=3,
             )
@@ -155,20 +157,20 @@ class LabelRescorer(LinkedEstimator):
         classes: Sequence[Any] | None = None,
         engine: Engine | None = None,
     ) -> Self:
-        """Learn how labels go together from documents that come in blocks, one at a time.
+        """Fit label evidence on blocks of documents, one at a time.
 
-        The same bits as :meth:`fit` on all of them; memory holds a block and the distinct label
-        sets. What is learned from scores cannot be learned like that.
+        The result equals :meth:`fit` on all documents. Memory holds a block and the distinct label
+        sets. Weights and cut-offs cannot be learned from blocks.
 
         Parameters
         ----------
         blocks : iterable of any kind of labels
-            Of the training documents; label matrices with the same columns, or paths of files
-            (:func:`labelkin.scaling.blocks.read_block`); a Dask collection with an engine for it.
+            Labels of the training documents; label matrices with the same columns, or paths of
+            files (:func:`labelkin.scaling.blocks.read_block`); a Dask collection with an engine.
         classes : sequence, optional
-            The labels, where blocks hold label sets, which need not show them all.
-        engine : Engine, optional
-            Where blocks are counted, and labels fitted; ``None``: here, or on the engine in use
+            All labels; required for blocks of label sets in which not every label occurs.
+        engine : Local or OnDask, optional
+            Where blocks are counted and labels fitted; default this process, or the engine in use
             (:func:`labelkin.scaling.distributed.using`).
 
         Returns
@@ -183,16 +185,15 @@ class LabelRescorer(LinkedEstimator):
         weight = 1.0 if is_auto(self.evidence_weight) else self.evidence_weight
         if learns_from_predictions(self.variant, weight) or not hasattr(classifier, "fit_counted"):
             raise ValueError(
-                "Blocks of label sets are counted, and that is enough for LogisticLabels and "
-                "SVMLabels with a fixed weight and the variants 'soft' and 'hard'; got labels="
-                f"{self.labels!r:.40}, variant={self.variant!r:.40}, evidence_weight="
-                f"{self.evidence_weight!r:.40}. Use fit(Y, scores=...)."
+                "fit_blocks requires LogisticLabels or SVMLabels, a fixed weight and the variant "
+                f"'soft' or 'hard', got labels={self.labels!r:.40}, variant={self.variant!r:.40}, "
+                f"evidence_weight={self.evidence_weight!r:.40}. Use fit(Y, scores=...)."
             )
         with using(engine) as worker:
             counted = worker.fold(_count_block, _add_counts, blocks, classes=classes)
             self.label_names_, self.label_sets_ = counted
             self.rules_ = _bind_rules(self.rules, self.label_names_)
-            self.combination_ = counted_combination(
+            self.combination_ = fit_counted_combination(
                 classifier,
                 self.label_sets_,
                 self.label_names_,
@@ -205,9 +206,21 @@ class LabelRescorer(LinkedEstimator):
     def fit_out_of_fold(
         self, Y: Any, *, scores: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Matrix:
-        """Fit, and return the posterior of the training documents as if each had been unseen.
+        """Fit, and return the out-of-fold posterior of the training documents.
 
-        On the scale of the scores, which must themselves be out of fold.
+        Parameters
+        ----------
+        Y : any kind of labels
+            Labels of the training documents.
+        scores : array or sparse matrix of shape (n_documents, n_labels)
+            Out-of-fold scores of the training documents.
+        sample_weight : array of shape (n_documents,), optional
+            Weights of the documents.
+
+        Returns
+        -------
+        array or CSR array of shape (n_documents, n_labels)
+            The posterior, on the scale of the scores.
         """
         if scores is None:
             raise ValueError("scores must be given: out-of-fold scores of the training documents.")
@@ -231,11 +244,11 @@ class LabelRescorer(LinkedEstimator):
         Parameters
         ----------
         scores : array or sparse matrix of shape (n_documents, n_labels)
-            Content evidence, columns in the order of ``label_names_``. Of a sparse matrix the
-            stored labels are candidates; one that is not stored is a "no" and stays one.
+            Content evidence, columns in the order of ``label_names_``. The stored labels of a
+            sparse matrix are candidates; others are rejected.
         known : known labels, optional
             See :func:`labelkin.label_matrix.read_known`. A known label's posterior is 1 or 0 (±inf
-            as log-odds), and the other labels respond.
+            as log-odds), and the posterior of the other labels changes.
 
         Returns
         -------
@@ -255,17 +268,16 @@ class LabelRescorer(LinkedEstimator):
         return posterior if self.rules_ is None else self.rules_.posterior(posterior)
 
     def posterior(self, scores: ArrayLike, known: Any = None) -> Posterior:
-        """Return the posterior of some documents, from which everything about it is read.
+        """Return the posterior with suggestions and explanations.
 
-        Suggestions, explanations and decisions: see :class:`labelkin.explain.Posterior`. For many
-        documents, of which only the log-odds are wanted, :meth:`rescore` takes less memory.
+        For many documents :meth:`rescore` uses less memory.
 
         Parameters
         ----------
         scores : array or sparse matrix of shape (n_documents, n_labels)
-            The scores to start from, on the ``scale`` of the rescorer.
-        known : dict, matrix or None, default None
-            What is known of their labels, as :meth:`rescore` takes it; ``None``: nothing.
+            Scores on the ``scale`` of the rescorer.
+        known : known labels, optional
+            As in :meth:`rescore`.
 
         Returns
         -------
@@ -290,20 +302,20 @@ class LabelRescorer(LinkedEstimator):
     def explain(
         self, scores: ArrayLike, top: int = 10, known: Any = None, label_names: Any = None
     ) -> list[list[Explanation]]:
-        """Return, per document, the parts of its ``top`` open labels or of ``label_names``.
+        """Return explanations of the best labels of each document, or of ``label_names``.
 
-        The parts of an :class:`Explanation` are in log-odds and add up to the posterior's.
+        The parts of an :class:`Explanation` are log-odds and add up to those of the posterior.
 
         Parameters
         ----------
         scores : array or sparse matrix of shape (n_documents, n_labels)
             The scores to start from, on the ``scale`` of the rescorer.
         top : int, default 10
-            How many labels of each document.
+            Maximum number of labels per document, known labels excluded.
         known : dict, matrix or None, default None
             What is known of their labels, as :meth:`rescore` takes it; ``None``: nothing.
         label_names : sequence or None, default None
-            Which labels, in place of the most probable ones.
+            Labels to explain instead of the best ones.
 
         Returns
         -------
@@ -312,22 +324,25 @@ class LabelRescorer(LinkedEstimator):
         return self.posterior(scores, known).explain(top, label_names)
 
     def learn_more(self, Y: Any) -> LabelRescorer:
-        """Return a rescorer that has also learned from the label sets of further documents.
+        """Return a copy with label evidence fitted on further documents also.
 
-        Label sets add up, so that nothing is learned twice and no earlier document is needed; this
-        rescorer stays as it is. What was learned about predicted labels is kept.
+        Counted label sets are added, so that earlier documents are not needed. The learned weight
+        and correction stay the same.
 
         Parameters
         ----------
         Y : any kind of labels
-            Of the further documents, with names among ``label_names_``, or a matrix with its
-            columns.
+            Labels of the further documents, among ``label_names_``, or a matrix with its columns.
+
+        Returns
+        -------
+        LabelRescorer
         """
         check_is_fitted(self)
         if not hasattr(self.labels_, "fit_counted"):
             raise ValueError(
-                f"Only label evidence that learns from counted label sets can learn more: "
-                f"LogisticLabels, SVMLabels; got {type(self.labels_).__name__}. Fit again instead."
+                "learn_more requires LogisticLabels or SVMLabels, got "
+                f"{type(self.labels_).__name__}. Fit on all documents instead."
             )
         result = copy(self)
         result.label_sets_ = self.label_sets_.merge(
@@ -351,41 +366,29 @@ class LabelRescorer(LinkedEstimator):
 
     @property
     def evidence_weight_(self) -> float:
-        """How much the paper's label evidence counts where labels are predicted."""
+        """Weight of the paper's label evidence from predicted labels."""
         check_is_fitted(self)
         return self.combination_.predicted.weight
 
     @property
     def label_weights_(self) -> Matrix | None:
-        """What label k adds to label j, ``[k, j]``, in the paper; ``None``: not linear."""
+        """Weights ``[k, j]`` of label k for label j in the paper; ``None`` if not linear."""
         check_is_fitted(self)
         return getattr(self.labels_, "weights_", None)
 
     @property
     def predicted_weights_(self) -> Matrix | None:
-        """What label k adds to label j, ``[k, j]``, where it is predicted; ``None``: not linear."""
+        """Weights ``[k, j]`` of predicted label k for label j; ``None`` if not linear."""
         check_is_fitted(self)
         predicted = self.combination_.predicted.linear
         return None if predicted is None else predicted.weights
-
-    @property
-    def label_counts_(self) -> sparse.csr_array:
-        """Training documents that have both labels; on the diagonal, those that have the label."""
-        check_is_fitted(self)
-        return self.label_sets_.together()
-
-    @property
-    def n_documents_(self) -> float:
-        """Training documents, or the sum of their weights."""
-        check_is_fitted(self)
-        return self.label_sets_.n_documents
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether ``fit`` has been called."""
         return hasattr(self, "combination_")
 
     def _fit(self, Y: Any, scores: Any, sample_weight: Any = None, is_given: bool = False) -> None:
-        """Fit; scores that a user has given (``is_given``) may be in sample."""
+        """Fit; scores from a user (``is_given``) may be in sample."""
         check_scale(self.scale)
         labels = read_labels(Y)
         self.label_names_ = labels.names
@@ -426,10 +429,7 @@ class LabelRescorer(LinkedEstimator):
     def _keep_rules_of_rows(
         self, posterior: Matrix, content: Matrix, known: Matrix | None
     ) -> Matrix:
-        """Return what rules leave, where content is −inf for labels that are no candidates.
-
-        To rules such a label is improbable, not rejected; it is a candidate once it is lifted.
-        """
+        """Apply rules to candidates; other labels, with content −inf, are improbable in rules."""
         if self.rules_ is None:
             return posterior
         is_absent = np.isneginf(content) & np.isneginf(posterior)
@@ -453,7 +453,7 @@ class LabelRescorer(LinkedEstimator):
         return to_log_odds(values, clip=self.clip) if self.scale == "probability" else values
 
     def _read_known(self, known: Any, n_documents: int) -> Matrix | None:
-        """Return what is known, and what follows from it by the rules."""
+        """Return known labels and labels implied by them and the rules."""
         if known is None:
             return None
         given = read_known(known, n_documents, self.label_names_)
@@ -475,7 +475,7 @@ def _read_weight(sample_weight: Any) -> Matrix | None:
 
 
 def _some_known(known: Any, rows: slice, n_documents: int) -> Any:
-    """Return the known labels of some documents, before they are read: a block at a time."""
+    """Return the known labels of some documents, in the form in which they were passed."""
     if sparse.issparse(known):
         return sparse.csr_array(validate_sparse(known, "known"))[rows]
     if isinstance(known, Mapping) and n_documents == 1:
@@ -503,7 +503,7 @@ def _add_counts(
 ) -> tuple[NDArray[Any], LabelSets]:
     if not np.array_equal(one[0], other[0]):
         raise ValueError(
-            f"Blocks must have the same labels, got {len(one[0])} and {len(other[0])}, or others. "
-            "Name the labels: classes=labels."
+            f"Blocks must have the same labels, got {len(one[0])} and {len(other[0])} labels. "
+            "Use classes=labels."
         )
-    return one[0], one[1] + other[1]
+    return one[0], one[1].merge(other[1])

@@ -139,7 +139,7 @@ def _info(model: ServedModel) -> messages.ModelInfo:
         id=model.id,
         name=model.title,
         n_labels=len(model.names),
-        n_documents=rescorer.n_documents_,
+        n_documents=rescorer.label_sets_.n_documents,
         created=model.header.created,
         content=type(model.classifier.content_).__name__,
         evidence_weight=rescorer.evidence_weight_,

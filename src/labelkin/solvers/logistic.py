@@ -2,11 +2,11 @@
 
 Every label is predicted from the others by the weights w that minimise
 
-    Σ_i c_i [log(1 + exp(m_i)) − y_i m_i] + (λ/2) |w − w₀|²,    m = offset + [inputs, 1] w,
+    Σ_i c_i [log(1 + exp(m_i)) − y_i m_i] + (λ/2) |w|²,    m = offset + [inputs, 1] w,
 
-the objective of Weka's BayesianLogisticRegression: c_i says how often row i occurs, λ = 2/tau,
-w₀ = 0, and the intercept is penalised like any weight. All labels share one input matrix, so they
-are solved side by side: Newton's method, each step by conjugate gradients on a block of labels.
+the objective of Weka's BayesianLogisticRegression: c_i is the number of occurrences of row i,
+λ = 2/tau, and the intercept is penalised like any weight. All labels share one input matrix and
+are solved in blocks: Newton's method, each step by conjugate gradients.
 """
 
 from __future__ import annotations
@@ -202,17 +202,6 @@ def newton(
     return w
 
 
-class Solved(NamedTuple):
-    """A linear term, and how many sweeps or Newton steps each label took, ``(n_labels,)``.
-
-    Where the inputs are the labels, the diagonal of the weights is 0.
-    """
-
-    weights: _Array
-    bias: _Array
-    sweeps: NDArray[np.int64]
-
-
 def fit_logistic_layer(
     inputs: _Array | sparse.csr_array,
     targets: _Array | sparse.csr_array,
@@ -221,12 +210,13 @@ def fit_logistic_layer(
     *,
     unknown: sparse.csr_array | None = None,
     offset: _Array | None = None,
-    centre: tuple[_Array, _Array] | None = None,
     own_column_zero: bool = True,
     tol: float = 1e-9,
     n_jobs: int | None = None,
-) -> Solved:
-    """Find the weights that minimise every label's objective.
+) -> LinearTerm:
+    """Return the weights that minimise every label's objective.
+
+    Where the inputs are the labels, the diagonal of the weights is 0.
 
     Parameters
     ----------
@@ -238,8 +228,6 @@ def fit_logistic_layer(
         1 where the row is left out for the label, ``(n_rows, n_labels)``.
     offset
         A given part of the log-odds, ``(n_rows, n_labels)``.
-    centre
-        w₀ as weights ``(n_inputs, n_labels)`` and bias ``(n_labels,)``; also the start.
     own_column_zero
         Whether input j is ignored for label j; there are as many inputs as labels then.
     tol
@@ -263,14 +251,12 @@ def fit_logistic_layer(
                 f"{name} must be finite, got NaN or infinity in {wrong} cells. "
                 "Clip log-odds that are infinite, fill in what is unknown."
             )
-    middle = np.zeros((n_inputs + 1, n_labels)) if centre is None else np.vstack(centre)
 
     def block(labels: _Columns) -> Block:
         known = 1.0 if unknown is None else 1 - columns_of(unknown, labels)
         own = labels if own_column_zero else labels[:0]
-        start = without_own(columns_of(middle, labels), own)
         y, c = columns_of(targets, labels), counts[:, None] * known
-        return Block(y, c, penalty[labels], start, own)
+        return Block(y, c, penalty[labels], own)
 
     shared = Inputs.of(inputs)
     # Labels of like frequency side by side: 64, or more while a block stays in the cache.
@@ -282,10 +268,10 @@ def fit_logistic_layer(
             delayed(solve_block)(shared, block(labels), fixed[:, labels], tol)
             for labels in track(parts, "labels by the others")
         )
-    weights, sweeps = np.zeros_like(middle), np.zeros(n_labels, dtype=np.int64)
-    for labels, (found, steps) in zip(parts, solved, strict=True):
-        weights[:, labels], sweeps[labels] = found, steps
-    return Solved(weights[:-1], weights[-1], sweeps)
+    weights = np.zeros((n_inputs + 1, n_labels))
+    for labels, found in zip(parts, solved, strict=True):
+        weights[:, labels] = found
+    return LinearTerm(weights[:-1], weights[-1])
 
 
 class Inputs(NamedTuple):
@@ -315,7 +301,6 @@ class Block(NamedTuple):
     targets: _Array
     counts: _Array  # a single column when no cell is left out
     penalty: _Array
-    centre: _Array
     own: _Columns  # the input each label ignores, or empty
 
 
@@ -328,21 +313,19 @@ class _Point(NamedTuple):
     f: _Array
 
 
-def solve_block(
-    inputs: Inputs, block: Block, offset: _Array, tol: float
-) -> tuple[_Array, NDArray[np.int64]]:
-    """Solve some labels by Newton's method; return weights, intercept last, and steps taken."""
-    weights, steps = np.zeros_like(block.centre), np.zeros(len(block.penalty), dtype=np.int64)
-    labels = np.arange(len(steps))
-    point = _evaluate(block, block.centre, inputs.A @ block.centre + offset)
+def solve_block(inputs: Inputs, block: Block, offset: _Array, tol: float) -> _Array:
+    """Solve some labels by Newton's method; return weights, intercept last."""
+    weights = np.zeros((inputs.A.shape[1], len(block.penalty)))
+    labels = np.arange(len(block.penalty))
+    point = _evaluate(block, weights, np.broadcast_to(offset, block.targets.shape))
     for _ in range(NEWTON_STEPS):
         gradient, S = _newton_direction(inputs, block, point)
         promised = np.einsum(_DOTS, gradient, S)
         is_open = promised > 2 * max(tol, ROUNDING) * point.f
         point = _line_search(block, point, S, inputs.A @ S, promised)
-        weights[:, labels], steps[labels] = point.W, steps[labels] + 1
+        weights[:, labels] = point.W
         if not is_open.any():
-            return weights, steps
+            return weights
         labels, block, point = (
             labels[is_open],
             only_columns(is_open, block),
@@ -354,7 +337,7 @@ def solve_block(
         RuntimeWarning,
         stacklevel=2,
     )
-    return weights, steps
+    return weights
 
 
 def _evaluate(block: Block, W: _Array, M: _Array) -> _Point:
@@ -363,8 +346,7 @@ def _evaluate(block: Block, W: _Array, M: _Array) -> _Point:
     loss += np.maximum(M, 0)
     loss -= block.targets * M
     loss *= block.counts
-    moved = W - block.centre
-    return _Point(W, M, E, loss.sum(axis=0) + block.penalty / 2 * np.einsum(_DOTS, moved, moved))
+    return _Point(W, M, E, loss.sum(axis=0) + block.penalty / 2 * np.einsum(_DOTS, W, W))
 
 
 def _newton_direction(inputs: Inputs, block: Block, point: _Point) -> tuple[_Array, _Array]:
@@ -372,7 +354,7 @@ def _newton_direction(inputs: Inputs, block: Block, point: _Point) -> tuple[_Arr
     larger = 1 / (1 + point.E)
     smaller = point.E * larger
     P = np.where(point.M >= 0, larger, smaller)
-    G = inputs.At @ (block.counts * (P - block.targets)) + block.penalty * (point.W - block.centre)
+    G = inputs.At @ (block.counts * (P - block.targets)) + block.penalty * point.W
     without_own(G, block.own)
     scale = np.maximum(np.abs(G).max(axis=0), _TINY)
     parts = G / scale, block.counts * (smaller * larger), block.penalty

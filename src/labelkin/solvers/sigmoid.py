@@ -104,7 +104,12 @@ def fit_sigmoid(
            [ 1. ]])
     """
     values = np.asarray(decision_values, dtype=np.float64)
-    positive, unknown = _read_targets(targets, values.shape)
+    if isinstance(targets, LabelMatrix):
+        is_positive, is_unknown = targets.positive, targets.unknown
+    else:
+        is_positive, is_unknown = np.equal(targets, 1), np.isnan(targets)
+    positive = sparse.csc_array(is_positive)
+    unknown = None if is_unknown is None else sparse.csc_array(is_unknown)
     n_documents, n_labels = values.shape
     counts = read_weight(weight, n_documents)
     stop = (1e-5 if smooth else 1e-9) if tol is None else tol
@@ -113,38 +118,12 @@ def fit_sigmoid(
     for start in range(0, n_labels, n_columns):
         block = slice(start, start + n_columns)
         count = counts if unknown is None else counts * (1 - unknown[:, block].T.toarray())
-        is_positive = positive[:, block].T.toarray() > 0
-        labels, centre, begin = _lay_out(values[:, block].T, is_positive, count, smooth, prior)
+        truth = positive[:, block].T.toarray() > 0
+        labels, centre, begin = _prepare(values[:, block].T, truth, count, smooth, prior)
         A[block], B[block] = begin
         _iterate(labels, A[block], B[block], centre, stop)
         B[block] -= A[block] * centre
     return Sigmoid(A, B)
-
-
-def _read_targets(
-    targets: LabelMatrix | ArrayLike, shape: tuple[int, ...]
-) -> tuple[sparse.csc_array, sparse.csc_array | None]:
-    """Positive and unknown cells by column."""
-    if isinstance(targets, LabelMatrix):
-        positive, unknown = targets.positive, targets.unknown
-    else:
-        positive, unknown = _read_zero_one(np.asarray(targets, dtype=np.float64))
-    if len(shape) != 2 or positive.shape != shape:
-        raise ValueError(
-            "decision_values and targets must both be (n_documents, n_labels), got shapes "
-            f"{shape} and {positive.shape}."
-        )
-    return sparse.csc_array(positive), None if unknown is None else sparse.csc_array(unknown)
-
-
-def _read_zero_one(targets: _Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
-    unknown = np.isnan(targets)
-    wrong = targets[~unknown & (targets != 0) & (targets != 1)]
-    if len(wrong):
-        raise ValueError(
-            f"targets must be 0, 1 or NaN (unknown), got {wrong[0]} ({len(wrong)} such cells)."
-        )
-    return targets == 1, unknown if unknown.any() else None
 
 
 class _Labels(NamedTuple):
@@ -165,7 +144,7 @@ class _Labels(NamedTuple):
         return _Labels(self.f[rows], weight, self.sum_t[rows], self.sum_tf[rows], self.prior)
 
 
-def _lay_out(
+def _prepare(
     values: _Floats, positive: NDArray[np.bool_], weight: _Floats, smooth: bool, prior: SigmoidPrior
 ) -> tuple[_Labels, _Floats, tuple[Any, Any]]:
     """Return the labels in the rows of ``values``, what was subtracted from these, and a start.

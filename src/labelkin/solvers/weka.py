@@ -22,7 +22,7 @@ from scipy.special import expit
 from sklearn.svm import SVC
 
 from labelkin.odds import to_log_odds
-from labelkin.solvers.logistic import Solved, only_columns
+from labelkin.solvers.logistic import only_columns
 from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
 
 _Array = NDArray[np.float64]
@@ -34,6 +34,14 @@ _BLOCK = 64  # labels side by side, which bounds the memory
 _NO_SPREAD = 1e-3
 
 
+class WekaWeights(NamedTuple):
+    """Weights with diagonal 0, bias, and the number of sweeps of each label, ``(n_labels,)``."""
+
+    weights: _Array
+    bias: _Array
+    sweeps: NDArray[np.int64]
+
+
 def fit_weka_logistic(
     inputs: sparse.csr_array,
     positive: sparse.csr_array,
@@ -41,7 +49,7 @@ def fit_weka_logistic(
     tau: _Array,
     *,
     unknown: sparse.csr_array | None = None,
-) -> Solved:
+) -> WekaWeights:
     """Learn every label's log-odds given the other labels as Weka 3.6 does by default.
 
     A label's inputs are the intercept and then the other labels in column order.
@@ -65,7 +73,7 @@ def fit_weka_logistic(
         weight = np.broadcast_to(counts[:, None] * known, sign.shape)
         start = _start(labels, sign, weight, tau[labels], n_labels)
         weights[:, labels], sweeps[labels] = _descend(columns, start)
-    return Solved(weights[1:], weights[0], sweeps)
+    return WekaWeights(weights[1:], weights[0], sweeps)
 
 
 class _Descent(NamedTuple):

@@ -12,13 +12,13 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import OneToOneFeatureMixin, clone
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.scikit_learn import LinkedEstimator, read_numbers, unit_length
+from labelkin.scikit_learn import read_numbers, unit_length
 from labelkin.text.words import SparseTransformer, WordCounts
 from labelkin.validation import check_choice, check_whole_number, validate_sparse
 
@@ -31,7 +31,7 @@ Values = NDArray[np.float64]
 _DENSE_CELLS = 2**18
 
 
-class TermSelection(SparseTransformer, SelectorMixin, LinkedEstimator):
+class TermSelection(SparseTransformer, SelectorMixin, BaseEstimator):
     """Keep the ``k`` terms with the highest scores.
 
     Every score comes from 2 × 2 tables of documents, term present or absent against label present
@@ -154,7 +154,7 @@ def term_scores(
     return total
 
 
-class TermWeights(OneToOneFeatureMixin, SparseTransformer, LinkedEstimator):
+class TermWeights(OneToOneFeatureMixin, SparseTransformer, BaseEstimator):
     """Weigh terms by how often a document has them and how few documents do.
 
     With N training documents, n(t) of them with term t, which occurs f times in the document:
@@ -421,7 +421,7 @@ def titled_texts(documents: _Documents) -> Iterator[TitledText]:
         yield TitledText(" ".join(texts.get("title", "").split()), "\n".join(others))
 
 
-class TextView(SparseTransformer, LinkedEstimator):
+class TextView(SparseTransformer, BaseEstimator):
     r"""Vectors of one view of documents, texts or records, for a member of an ensemble.
 
     Terms are counted and weighed, rows have length 1. A document that lacks what is looked at, such

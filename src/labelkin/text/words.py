@@ -24,10 +24,9 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.scikit_learn import LinkedEstimator
 from labelkin.validation import check_whole_number
 
 # Python's \w lacks the signs that belong to the letter before them: accents, Hebrew and Arabic
@@ -78,7 +77,7 @@ class SparseTransformer(TransformerMixin):
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
 
-class WordCounts(SparseTransformer, LinkedEstimator):
+class WordCounts(SparseTransformer, BaseEstimator):
     """Count the terms of texts.
 
     Each document goes through these steps, in the paper's order: marks are removed, the text is

@@ -12,8 +12,8 @@ by batch            :class:`PCut`                               as many document
 limits              :class:`LabelLimits`                        at least, at most k labels
 ==================  ==========================================  ====================================
 
-:func:`rule_for` returns the rule for a metric, :func:`as_rule` the rule for a number, a metric or
-a name, and :func:`limit_table` evaluates every number of labels with every cut.
+:func:`rule_for` returns the rule for a number, a metric or a name, and :func:`limit_table`
+evaluates every number of labels with every cut.
 """
 
 from labelkin.thresholds.cuts import FixedCut, GlobalCut, PCut, SCut, SCutFBR
@@ -31,7 +31,6 @@ from labelkin.thresholds.rule import (
     RuleLabels,
     ThresholdChoice,
     ThresholdRule,
-    as_rule,
     fit_rule,
     rule_for,
 )
@@ -52,7 +51,6 @@ __all__ = [
     "SCutFBR",
     "ThresholdChoice",
     "ThresholdRule",
-    "as_rule",
     "fit_rule",
     "limit_table",
     "rule_for",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from labelkin.label_matrix import Cells, LabelMatrix, Scale, check_scale
 from labelkin.label_matrix.scores import check_probabilities
 from labelkin.thresholds.rule import (
     ThresholdRule,
-    TunedMetric,
     cut_below,
     is_number,
     known_frequency,
@@ -80,9 +79,8 @@ class GlobalCut(ThresholdRule):
     Parameters
     ----------
     metric : str, default "micro_f1"
-        ``"micro_f1"``, ``"macro_f1"``, ``"document_f1"`` (the mean of the documents' F1),
-        ``"hamming_loss"`` or ``"subset_loss"`` (the share of documents whose label set is not
-        exactly right). 0/0 in an F1 is 0. Unknown cells are left out.
+        ``"micro_f1"``, ``"macro_f1"`` or ``"document_f1"`` (the mean of the documents' F1). 0/0 is
+        0. Unknown cells are ignored.
 
     Examples
     --------
@@ -92,7 +90,7 @@ class GlobalCut(ThresholdRule):
     [0.25, 0.25]
     """
 
-    def __init__(self, metric: TunedMetric = "micro_f1") -> None:
+    def __init__(self, metric: Literal["micro_f1", "macro_f1", "document_f1"] = "micro_f1") -> None:
         self.metric = metric
 
     def _check_parameters(self) -> None:
@@ -126,20 +124,6 @@ def _micro_f1(_: Cells, scores: _Scores, positive: _Decisions, cuts: _Scores) ->
     hits, decided = _at_or_above(scores[positive], cuts), _at_or_above(scores, cuts)
     total = positive.sum() + decided
     return np.divide(2 * hits, total, out=np.zeros(len(cuts)), where=total > 0)
-
-
-def _right_minus_wrong(_: Cells, scores: _Scores, positive: _Decisions, cuts: _Scores) -> _Scores:
-    """Return right minus wrong among the decided cells; the rest of the loss is constant."""
-    return 2.0 * _at_or_above(scores[positive], cuts) - _at_or_above(scores, cuts)
-
-
-def _exact_sets(cells: Cells, scores: _Scores, positive: _Decisions, cuts: _Scores) -> _Scores:
-    """Count the label sets that are exactly right: highest negative < cut ≤ lowest positive."""
-    low, high = np.full(cells.shape[0], -np.inf), np.full(cells.shape[0], np.inf)
-    np.maximum.at(low, cells.document[~positive], scores[~positive])
-    np.minimum.at(high, cells.document[positive], scores[positive])
-    possible = low < high
-    return _at_or_above(high[possible], cuts) - _at_or_above(low[possible], cuts)
 
 
 def _sum_of_f1(
@@ -177,8 +161,6 @@ _QUALITIES: dict[str, Callable[[Cells, _Scores, _Decisions, _Scores], _Scores]] 
     "micro_f1": _micro_f1,
     "macro_f1": lambda cells, *rest: _sum_of_f1(cells.label, *rest),
     "document_f1": lambda cells, *rest: _sum_of_f1(cells.document, *rest),
-    "hamming_loss": _right_minus_wrong,
-    "subset_loss": _exact_sets,
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -96,10 +95,6 @@ class _ByProbabilities(ThresholdRule):
 
     def _learn(self, scores: Any, labels: LabelMatrix) -> None:
         """Learn nothing."""
-
-    @abstractmethod
-    def _decide(self, scores: _Scores) -> _Decisions:
-        """Decide each document separately."""
 
 
 class MCut(_ByProbabilities):
@@ -327,7 +322,7 @@ class LabelLimits(ThresholdRule):
     def _check_parameters(self) -> None:
         if not isinstance(self._inner(), ThresholdRule):
             raise TypeError(
-                f"rule must be a threshold rule or None, got {self.rule!r}. Use as_rule(...)."
+                f"rule must be a threshold rule or None, got {self.rule!r}. Use rule_for(...)."
             )
         least = 1 if self.at_least == "auto" else self.at_least
         if not is_whole(least) or least < 0:

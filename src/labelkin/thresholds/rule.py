@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.evaluation.metrics.decisions import count_decisions
-from labelkin.evaluation.metrics.inputs import SCIKIT_LEARN_NAMES, Truth, metric_name
+from labelkin.evaluation.metrics.inputs import SCIKIT_LEARN_NAMES, Truth
 from labelkin.label_matrix import (
     Cells,
     LabelMatrix,
@@ -28,7 +28,6 @@ from labelkin.label_matrix.scores import check_probabilities
 from labelkin.odds import to_probability
 from labelkin.records import short_repr
 from labelkin.registry import names, part_class
-from labelkin.scikit_learn import LinkedEstimator
 from labelkin.validation import did_you_mean
 
 _Scores = NDArray[np.float64]
@@ -74,7 +73,7 @@ class LabelCut(NamedTuple):
     decided: int | None
 
 
-class ThresholdRule(LinkedEstimator, ABC):
+class ThresholdRule(BaseEstimator, ABC):
     """Turns scores (documents × labels) into decisions.
 
     In every rule a score of +inf, an accepted label, is decided yes, and −inf, a rejected label,
@@ -145,11 +144,11 @@ class ThresholdRule(LinkedEstimator, ABC):
         check_is_fitted(self)
         columns = zip(
             self.label_names_.tolist(),
-            map(_number, self.cut_),
-            map(_number, self._cut_probability()),
-            map(_number, self.f1_),
+            _or_none(self.cut_),
+            _or_none(self._cut_probability()),
+            _or_none(self.f1_),
             map(int, self.positives_),
-            map(_count, self.decided_),
+            _or_none(self.decided_, int),
             strict=True,
         )
         return [LabelCut(*line) for line in columns]
@@ -229,14 +228,17 @@ METRIC_RULES: dict[str, str] = {
 }
 
 
-def rule_for(metric: TunedMetric | str, scale: Scale = "log_odds") -> ThresholdRule:
-    """Return the rule for a metric.
+def rule_for(thresholds: ThresholdChoice | str, scale: Scale = "log_odds") -> ThresholdRule:
+    """Return an unfitted rule for a number, a metric or a name.
 
     Parameters
     ----------
-    metric : str
-        ``"hamming_loss"``, ``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"`` or ``"document_f1"``,
-        or scikit-learn's name of one of them, such as ``"f1_micro"``.
+    thresholds : float, metric, name, rule or None
+        ``None``: cut at 0.5. A number: cut at this probability. ``"hamming_loss"``,
+        ``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"`` or ``"document_f1"``, or scikit-learn's
+        name of one of them, such as ``"f1_micro"``: the rule for this metric. The name of a rule:
+        that rule with its defaults. A rule: a clone of it, for this scale of scores, also if it is
+        inside another rule.
     scale : "probability" or "log_odds", default "log_odds"
         Scale of the scores.
 
@@ -247,35 +249,8 @@ def rule_for(metric: TunedMetric | str, scale: Scale = "log_odds") -> ThresholdR
 
     Examples
     --------
-    >>> rule_for("subset_loss")
-    MCut(scale='log_odds')
-    """
-    check_scale(scale)
-    name = METRIC_RULES[metric_name(metric, METRIC_RULES)]
-    return _for_scale(part_class("thresholds", name)(), scale)
-
-
-def as_rule(thresholds: ThresholdChoice | str, scale: Scale) -> ThresholdRule:
-    """Return an unfitted rule for the ``thresholds`` of a user.
-
-    Parameters
-    ----------
-    thresholds : float, metric, name, rule or None
-        ``None``: cut at 0.5. A number: cut at this probability. A metric: see :func:`rule_for`. The
-        name of a rule: that rule with its defaults. A rule: a clone of it, for this scale of
-        scores, also if it is inside another rule.
-    scale : "probability" or "log_odds"
-        Scale of the scores.
-
-    Returns
-    -------
-    ThresholdRule
-        Not fitted.
-
-    Examples
-    --------
-    >>> as_rule(0.3, scale="log_odds")
-    FixedCut(cut=0.3, scale='log_odds')
+    >>> rule_for("subset_loss"), rule_for(0.3)
+    (MCut(scale='log_odds'), FixedCut(cut=0.3, scale='log_odds'))
     """
     check_scale(scale)
     if isinstance(thresholds, str):
@@ -383,7 +358,7 @@ def _for_scale(rule: Any, scale: Scale) -> ThresholdRule:
     if "scale" in parameters:
         rule.set_params(scale=scale)
     if "rule" in parameters:
-        rule.set_params(rule=as_rule(parameters["rule"], scale))
+        rule.set_params(rule=rule_for(parameters["rule"], scale))
     return rule
 
 
@@ -430,12 +405,9 @@ def is_whole(value: object) -> bool:
     return not isinstance(value, bool) and isinstance(value, Integral)
 
 
-def _number(value: np.float64) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
-def _count(value: np.float64) -> int | None:
-    return None if np.isnan(value) else int(value)
+def _or_none(values: _Scores, kind: type = float) -> list[Any]:
+    """Return numbers as Python numbers, NaN as ``None``."""
+    return [None if np.isnan(value) else kind(value) for value in values]
 
 
 def as_probabilities(scores: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:

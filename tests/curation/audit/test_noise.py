@@ -1,4 +1,4 @@
-"""The noise model against worlds that can be enumerated, and against errors that were made."""
+"""NoiseModel and GivenEvidence against enumerated distributions and injected errors."""
 
 from itertools import product
 
@@ -7,8 +7,12 @@ import pytest
 from docs.make.label_noise import damage_labels
 from scipy.special import expit, logit
 
-from labelkin.curation.audit.evidence import GivenEvidence
-from labelkin.curation.audit.noise import NoiseModel, _chosen_cells, _Objective
+from labelkin.curation.audit.noise import (
+    GivenEvidence,
+    NoiseModel,
+    _chosen_cells,
+    _Objective,
+)
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels
 
@@ -17,8 +21,8 @@ EQUATION_2 = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
 WORLD = np.array([[0.4, 0.1], [0.2, 0.3]])
 
 
-def made_world(n_documents=3000, seed=0, strength=1.5):
-    """Documents whose content evidence is exact, with labels that depend on each other."""
+def synthetic_corpus(n_documents=3000, seed=0, strength=1.5):
+    """Return dependent labels and exact content evidence."""
     rng = np.random.default_rng(seed)
     topic = rng.integers(0, 4, n_documents)
     chance = np.array([[0.8, 0.7, 0.05, 0.05, 0.3], [0.05, 0.6, 0.7, 0.05, 0.3]])
@@ -29,8 +33,8 @@ def made_world(n_documents=3000, seed=0, strength=1.5):
     return Y.astype(int), content
 
 
-def test_the_log_odds_of_an_error_are_bayes_rule_on_an_enumerated_world():
-    """t₁, t₂ and a word x that depends on t₁; only the first label is given with errors."""
+def test_log_odds_of_an_error_equal_bayes_rule_on_an_enumerated_distribution():
+    """Two labels and a word that depends on the first label, which is given with errors."""
     missing, wrong, word = 0.1, 0.02, np.array([0.2, 0.7])  # p(x | t₁ = 0), p(x | t₁ = 1)
     prior = WORLD.sum(axis=1)
     model = NoiseModel(EQUATION_2, missing, np.array([wrong]), 10.0, 0.0)
@@ -50,19 +54,19 @@ def test_the_log_odds_of_an_error_are_bayes_rule_on_an_enumerated_world():
         assert found[0, 0] == pytest.approx(exact, abs=1e-12)
 
 
-def test_the_evidence_of_given_labels_is_that_of_the_world_they_come_from():
-    sets = [(a, b) for a, b in product((0, 1), repeat=2) for _ in range(4)]
-    Y = np.array(sets)
-    weight = np.array([WORLD[a, b] for a, b in sets]) * 1e7
-    evidence = GivenEvidence.of(LogisticLabels(), read_labels(Y), weight)
+def test_label_evidence_equals_that_of_an_enumerated_distribution():
+    sets = list(product((0, 1), repeat=2))
+    Y = np.repeat(sets, [round(40_000 * WORLD[a, b]) for a, b in sets], axis=0)
+    evidence = GivenEvidence.of(LogisticLabels(), read_labels(Y))
     prior = WORLD.sum(axis=1)
-    for i, (_, b) in enumerate(sets):
+    for i in np.unique(Y, axis=0, return_index=True)[1]:
+        b = Y[i, 1]
         exact = np.log(WORLD[1, b] / WORLD[0, b]) - np.log(prior[1] / prior[0])
         assert evidence.added[i, 0] == pytest.approx(exact, abs=1e-3)
 
 
-def test_evidence_of_a_cell_does_not_know_what_the_corpus_says_of_it():
-    Y, _ = made_world(400)
+def test_evidence_for_a_cell_does_not_depend_on_its_value():
+    Y, _ = synthetic_corpus(400)
     flipped = Y.copy()
     evidence = GivenEvidence.of(LogisticLabels(), read_labels(Y))
     layer = evidence.layers[evidence.fold[7]]
@@ -73,8 +77,8 @@ def test_evidence_of_a_cell_does_not_know_what_the_corpus_says_of_it():
 
 
 @pytest.mark.parametrize(("missing", "wrong"), [(0.1, 0.05), (0.03, 0.1), (0.2, 0.02)])
-def test_probabilities_sum_to_about_the_number_of_errors_of_each_kind(missing, wrong):
-    Y, content = made_world(strength=2.5)
+def test_probabilities_sum_to_about_the_number_of_injected_errors(missing, wrong):
+    Y, content = synthetic_corpus(strength=2.5)
     truth = read_labels(Y)
     given = damage_labels(truth, missing, wrong, random_state=1)
     evidence = GivenEvidence.of(LogisticLabels(), given)
@@ -87,11 +91,11 @@ def test_probabilities_sum_to_about_the_number_of_errors_of_each_kind(missing, w
     assert p[D != Y].mean() > 5 * p[D == Y].mean()
 
 
-def test_the_gradient_is_the_slope_of_the_objective():
-    Y, content = made_world(200)
+def test_gradient_equals_finite_differences():
+    Y, content = synthetic_corpus(200)
     labels = read_labels(damage_labels(read_labels(Y)))
     added = GivenEvidence.of(LogisticLabels(), labels).added
-    cells = _chosen_cells(content, added, labels, None, 4.0)
+    cells = _chosen_cells(content, added, labels, 4.0)
     odds = np.linspace(0.2, 0.8, 5)
     place = np.array([0.9, 0.6, -0.1, 0.2, 0.1, -0.3, -2.0, -3.0])
     at = _Objective.at(cells, odds, 70.0, place)
@@ -102,14 +106,14 @@ def test_the_gradient_is_the_slope_of_the_objective():
         assert at.gradient[k] == pytest.approx((up - down) / 2e-5, rel=1e-4, abs=1e-3)
 
 
-def test_some_of_the_clear_cells_stand_for_all(monkeypatch):
-    Y, content = made_world()
+def test_sampled_clear_cells_give_nearly_the_same_model(monkeypatch):
+    Y, content = synthetic_corpus()
     labels = damage_labels(read_labels(Y))
     added = GivenEvidence.of(LogisticLabels(), labels).added
     whole = NoiseModel.fit(content, added, labels)
     monkeypatch.setattr("labelkin.curation.audit.noise._CELLS", 500)
     monkeypatch.setattr("labelkin.curation.audit.noise._IN_QUESTION", 1)
-    part = _chosen_cells(content, added, labels, None, 4.0)
+    part = _chosen_cells(content, added, labels, 4.0)
     assert len(part.weight) < Y.size * 0.75
     assert part.weight.sum() == pytest.approx(Y.size, rel=0.05)
     sampled = NoiseModel.fit(content, added, labels)
@@ -117,7 +121,7 @@ def test_some_of_the_clear_cells_stand_for_all(monkeypatch):
     assert sampled.missing_rate == pytest.approx(whole.missing_rate, rel=0.2)
 
 
-def test_many_labels_count_as_those_that_were_seen_and_never_against_themselves():
+def test_label_weight_is_limited_and_not_negative():
     model = NoiseModel(np.array([1, 0.5, -1.0, 0, 2.0, 0]), 0.1, np.array([0.01]), 4.0, 0.0)
     assert model.label_weight(np.array([0, 1, 15])).tolist() == [0.5, 0.0, 0.0]
     assert model.parts(0.0, 0.0, 15)[2] == model.parts(0.0, 0.0, 4)[2]

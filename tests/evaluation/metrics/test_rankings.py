@@ -1,4 +1,4 @@
-"""Rankings against scikit-learn's metrics where it has them, and against loops where it has not."""
+"""Ranking metrics against scikit-learn and plain loops."""
 
 import math
 
@@ -7,15 +7,12 @@ import pytest
 from sklearn import metrics as sk
 
 from labelkin.evaluation import metrics
-from labelkin.evaluation.metrics.inputs import Truth
-from labelkin.evaluation.metrics.rankings import first_errors
-from labelkin.label_matrix import read_labels
 
 WITH_TIES = [False, True]
 
 
 def world(seed, ties, n=50, p=6):
-    """Truth with documents that have no label and all labels, an unused label; log-odds."""
+    """Return truth with empty and full documents and an empty label, log-odds and weights."""
     rng = np.random.default_rng(seed)
     Y = (rng.random((n, p)) < 0.35).astype(int)
     Y[:3], Y[3:6], Y[6:, 1] = 0, 1, 0
@@ -24,15 +21,14 @@ def world(seed, ties, n=50, p=6):
 
 
 def labelled(Y, log_odds, weight):
-    """The documents that have a label: the others have no ranking that could be right."""
+    """Return the documents that have a label."""
     rows = Y.any(axis=1)
     return Y[rows], log_odds[rows], None if weight is None else weight[rows]
 
 
 @pytest.mark.parametrize("ties", WITH_TIES)
-@pytest.mark.parametrize("seed", range(4))
-def test_whole_rankings_score_as_in_scikit_learn(seed, ties):
-    Y, log_odds, weight = world(seed, ties)
+def test_rankings_equal_scikit_learn(ties):
+    Y, log_odds, weight = world(0, ties)
     pairs = [
         (metrics.coverage, sk.coverage_error),
         (metrics.ranking_loss, sk.label_ranking_loss),
@@ -45,8 +41,8 @@ def test_whole_rankings_score_as_in_scikit_learn(seed, ties):
             assert ours(Y, log_odds, sample_weight=w) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 6, 9])
-def test_ndcg_without_ties_equals_scikit_learn(k):
+@pytest.mark.parametrize("k", [1, 5, 9])
+def test_ndcg_equals_scikit_learn(k):
     Y, log_odds, weight = world(7, ties=False)
     Y_ranked, ranked, w = labelled(Y, log_odds, weight)
     expected = sk.ndcg_score(Y_ranked, ranked, k=k, sample_weight=w)
@@ -54,7 +50,7 @@ def test_ndcg_without_ties_equals_scikit_learn(k):
 
 
 def first_labels(log_odds, k):
-    """Columns of the k highest log-odds, ties to the lowest column: one document, by sorting."""
+    """Return the columns of the k highest log-odds; ties go to the lowest column."""
     return sorted(range(len(log_odds)), key=lambda j: (-log_odds[j], j))[:k]
 
 
@@ -67,9 +63,9 @@ def at_k_by_hand(labels, log_odds, k):
     return hits / k, hits / n_relevant if n_relevant else 0, dcg / best if best else 0
 
 
-@pytest.mark.parametrize("k", [1, 3, 6, 8])
+@pytest.mark.parametrize("k", [1, 8])
 @pytest.mark.parametrize("ties", WITH_TIES)
-def test_metrics_at_k_equal_a_loop_over_documents(ties, k):
+def test_metrics_at_k_equal_loop_over_documents(ties, k):
     Y, log_odds, weight = world(8, ties)
     by_hand = np.array([at_k_by_hand(y, z, k) for y, z in zip(Y.tolist(), log_odds, strict=True)])
     functions = (metrics.precision_at_k, metrics.recall_at_k, metrics.ndcg_at_k)
@@ -80,7 +76,7 @@ def test_metrics_at_k_equal_a_loop_over_documents(ties, k):
         np.testing.assert_allclose(ours, expected)
 
 
-def test_one_error_ties_go_to_the_lowest_column_and_empty_documents_are_left_out():
+def test_one_error_of_ties_and_empty_documents():
     Y = [[1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]]
     log_odds = [[2, 2, 1], [2, 2, 1], [2, 0, 0], [-9, -9, -8]]
     assert metrics.one_error(Y[:1], log_odds[:1]) == 0
@@ -95,17 +91,7 @@ def test_one_error_ties_go_to_the_lowest_column_and_empty_documents_are_left_out
     assert metrics.evaluate(Y, decisions=Y).n_ranked is None
 
 
-@pytest.mark.parametrize("ties", WITH_TIES)
-def test_one_error_equals_a_loop_and_the_complement_of_precision_at_1(ties):
-    Y, log_odds, weight = world(9, ties)
-    Y_ranked, ranked, w = labelled(Y, log_odds, weight)
-    wrong = [1 - y[first_labels(z, 1)[0]] for y, z in zip(Y_ranked, ranked, strict=True)]
-    ours = metrics.one_error(Y, log_odds, sample_weight=weight)
-    assert ours == pytest.approx(np.average(wrong, weights=w))
-    assert ours == pytest.approx(1 - metrics.precision_at_k(Y, log_odds, 1, sample_weight=weight))
-
-
-def test_log_odds_tell_apart_what_probabilities_tie():
+def test_log_odds_differ_where_probabilities_tie():
     Y, log_odds = [[0, 1]], [[40.0, 50.0]]
     tied = metrics.to_log_odds(1 / (1 + np.exp(-np.array(log_odds))))
     assert metrics.one_error(Y, log_odds) == 0
@@ -118,7 +104,7 @@ def test_infinite_log_odds_rank_first_and_last():
     assert metrics.coverage([[0, 1, 1]], [[-np.inf, -np.inf, np.inf]]) == 3
 
 
-def test_rankings_raise_for_unknown_cells():
+def test_rankings_reject_unknown_cells():
     Y, log_odds = [[1, np.nan], [0, 1]], [[-1, 2], [-2, 3]]
     for name in ("one_error", "coverage", "ranking_loss", "label_ranking_average_precision"):
         with pytest.raises(ValueError, match=f"{name} needs every label of a document to be known"):
@@ -128,7 +114,7 @@ def test_rankings_raise_for_unknown_cells():
             getattr(metrics, name)(Y, log_odds, 1)
 
 
-def test_k_is_checked():
+def test_invalid_k_raises():
     Y, log_odds = [[1, 0]], [[-1, 2]]
     for k in (0, 1.5):
         with pytest.raises(
@@ -139,7 +125,7 @@ def test_k_is_checked():
         metrics.evaluate(Y, log_odds, ks=(3, 3))
 
 
-def test_without_documents_or_labels_every_score_is_nan():
+def test_scores_without_documents_are_nan():
     for shape in [(0, 3), (3, 0), (0, 0)]:
         empty = np.zeros(shape)
         scores = [
@@ -152,13 +138,3 @@ def test_without_documents_or_labels_every_score_is_nan():
             metrics.ndcg_at_k(empty, empty, 2),
         ]
         assert np.isnan(scores).all()
-
-
-def test_the_first_place_goes_to_the_lowest_column_of_the_best():
-    log_odds = np.array([[1.0, 3.0, 3.0], [np.inf, np.inf, 0.0], [-np.inf, -np.inf, -np.inf]])
-    for column, wrong in ((0, [True, False, False]), (1, [False, True, True]), (2, [True] * 3)):
-        Y = np.zeros((3, 3))
-        Y[:, column] = 1
-        truth = Truth.of(read_labels(Y))
-        assert first_errors(truth, log_odds).tolist() == wrong
-        assert metrics.one_error(Y, log_odds) == pytest.approx(np.mean(wrong))

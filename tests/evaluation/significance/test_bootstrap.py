@@ -4,9 +4,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from scipy.stats import norm
-from significance_worlds import MIRROR, two_systems, worlds
+from significance_worlds import MIRROR, two_systems
 from sklearn import metrics as sklearn_metrics
 
 from labelkin.evaluation import metrics
@@ -14,8 +13,6 @@ from labelkin.evaluation.metrics.inputs import greater_is_better
 from labelkin.evaluation.significance import (
     SUMMED_METRICS,
     SummedMetric,
-    macro_sign_test,
-    micro_sign_test,
     paired_bootstrap,
 )
 
@@ -27,16 +24,8 @@ SKLEARN = {
 }
 
 
-@pytest.mark.parametrize("name", SKLEARN)
-@given(world=worlds.filter(lambda world: world[0].shape[1] > 1))
-@settings(max_examples=25, deadline=None)
-def test_summed_metrics_equal_scikit_learn(name, world):
-    Y, D, _ = world
-    assert SUMMED_METRICS[name](Y, D) == pytest.approx(SKLEARN[name](Y, D), abs=1e-12)
-
-
 @pytest.mark.parametrize("name", SUMMED_METRICS)
-def test_summed_metrics_are_those_of_the_function_of_their_name(name):
+def test_summed_metrics_equal_metric_functions(name):
     Y, log_odds, (D, _) = two_systems(40, 5)
     system = log_odds[0] if name == "one_error" else D
     assert SUMMED_METRICS[name](Y, system) == pytest.approx(getattr(metrics, name)(Y, system))
@@ -47,13 +36,7 @@ def test_summed_metrics_are_those_of_the_function_of_their_name(name):
         assert SUMMED_METRICS[name](hidden, system) == pytest.approx(expected)
 
 
-def test_one_error_gives_ties_to_the_lowest_column_and_leaves_out_empty_label_sets():
-    Y = [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 0]]
-    log_odds = [[2.0, 1.0, 0.0], [3.0, 3.0, 1.0], [-np.inf, np.inf, 0.0], [0.0, 0.0, 0.0]]
-    assert SUMMED_METRICS["one_error"](Y, log_odds) == pytest.approx(1 / 3)
-
-
-def test_cell_wise_summed_metrics_skip_unknown_cells_and_set_wise_ones_raise():
+def test_summed_metrics_of_unknown_cells():
     Y, log_odds, (D, _) = two_systems(30, 4)
     hidden = Y.astype(float)
     hidden[20:] = np.nan
@@ -66,7 +49,7 @@ def test_cell_wise_summed_metrics_skip_unknown_cells_and_set_wise_ones_raise():
 
 
 @pytest.mark.parametrize("name", SKLEARN)
-def test_sums_and_weights_score_the_same_draws(name):
+def test_summed_metrics_equal_weighted_metrics(name):
     Y, _, (B, P) = two_systems(60, 4)
     settings = {"n_draws": 20, "random_state": 3, "greater_is_better": name.endswith("f1")}
     records = [
@@ -79,7 +62,7 @@ def test_sums_and_weights_score_the_same_draws(name):
         np.testing.assert_allclose(*values, atol=1e-12)
 
 
-def test_the_interval_of_a_mean_is_that_of_normal_theory():
+def test_interval_of_mean_equals_normal_theory():
     n = 2000
     _, log_odds, _ = two_systems(n, 1, gain=0.0)
     baseline = log_odds[0]
@@ -95,20 +78,19 @@ def test_the_interval_of_a_mean_is_that_of_normal_theory():
         proposal,
         mean,
         n_draws=2000,
-        confidence=0.9,
         random_state=0,
         greater_is_better=True,
     )
     error = shift.std() / np.sqrt(n)
     assert result.difference == pytest.approx(shift.mean())
-    assert result.low == pytest.approx(shift.mean() - norm.ppf(0.95) * error, abs=0.15 * error)
-    assert result.high == pytest.approx(shift.mean() + norm.ppf(0.95) * error, abs=0.15 * error)
+    assert result.low == pytest.approx(shift.mean() - norm.ppf(0.975) * error, abs=0.15 * error)
+    assert result.high == pytest.approx(shift.mean() + norm.ppf(0.975) * error, abs=0.15 * error)
     expected = norm.sf(abs(shift.mean()) / error)
     assert result.p_value == pytest.approx(expected, abs=0.03)
 
 
-def test_p_counts_the_draws_that_are_not_better_plus_one():
-    """Two documents, the proposal wins one and ties on one: a quarter of the draws show nothing."""
+def test_p_value_counts_draws_that_are_not_better():
+    """Of two documents the proposal wins one: a quarter of the draws show no difference."""
     Y, nothing = np.eye(2), np.zeros((2, 2))
     proposal = np.array([[1, 0], [0, 0]])
     result = paired_bootstrap(Y, nothing, proposal, "subset_loss", n_draws=4000, random_state=0)
@@ -119,7 +101,7 @@ def test_p_counts_the_draws_that_are_not_better_plus_one():
 
 
 @pytest.mark.parametrize("name", SUMMED_METRICS)
-def test_swapping_the_systems_mirrors_the_bootstrap(name):
+def test_swapped_systems_mirror_result(name):
     Y, log_odds, decisions = two_systems(150, 5)
     systems = log_odds if name == "one_error" else decisions
     settings = {"n_draws": 200, "random_state": 0}
@@ -132,7 +114,7 @@ def test_swapping_the_systems_mirrors_the_bootstrap(name):
     np.testing.assert_allclose((other.difference, other.low, other.high), mirrored)
 
 
-def test_stated_direction_decides_which_system_is_better():
+def test_greater_is_better_decides_sign():
     def loss(Y, D, sample_weight):
         return np.average((Y != D).mean(axis=1), weights=sample_weight)
 
@@ -142,14 +124,14 @@ def test_stated_direction_decides_which_system_is_better():
     assert signs == ("≫", "≪")
 
 
-def test_equal_systems_show_nothing():
+def test_equal_systems_have_no_difference():
     Y, _, (B, _) = two_systems(20, 3)
     result = paired_bootstrap(Y, B, B, "micro_f1", n_draws=50, random_state=0)
     assert (result.k, result.p_value, result.sign, result.better) == (0, 1.0, "~", None)
     assert (result.difference, result.low, result.high) == (0.0, 0.0, 0.0)
 
 
-def test_a_difference_by_rounding_alone_is_none():
+def test_rounding_is_no_difference():
     def sum_of_tenths(_, order, sample_weight):
         first, second, third = np.array([0.1, 0.2, 0.3])[order[0]]
         return first + second + third  # from Python 3.12 on, sum() hardly rounds
@@ -160,20 +142,14 @@ def test_a_difference_by_rounding_alone_is_none():
     assert (result.difference, result.k, result.better) == (0.0, 0, None)
 
 
-def test_the_same_seed_gives_the_same_record_and_another_seed_another():
+def test_seed_determines_result():
     Y, _, decisions = two_systems(80, 4)
     run = partial(paired_bootstrap, Y, *decisions, "micro_f1", n_draws=100)
     assert run(random_state=5) == run(random_state=5)
     assert run(random_state=5) != run(random_state=6)
 
 
-def test_the_interval_of_a_single_draw_is_that_draw():
-    Y, _, decisions = two_systems(80, 4)
-    result = paired_bootstrap(Y, *decisions, "micro_f1", n_draws=1, random_state=0)
-    assert result.low == result.high != result.difference
-
-
-def test_draws_in_blocks_are_the_draws_at_once(monkeypatch):
+def test_block_size_does_not_change_result(monkeypatch):
     Y, _, decisions = two_systems(80, 4)
     run = partial(paired_bootstrap, Y, *decisions, "macro_f1", n_draws=50, random_state=0)
     at_once = run()
@@ -181,7 +157,7 @@ def test_draws_in_blocks_are_the_draws_at_once(monkeypatch):
     assert run() == at_once
 
 
-def test_a_metric_of_ones_own_can_be_summed():
+def test_custom_summed_metric():
     def top_is_right(Y, log_odds):
         right = Y[np.arange(len(Y)), log_odds.argmax(axis=1)]
         return np.column_stack([right, Y.any(axis=1)])
@@ -199,21 +175,7 @@ def test_a_metric_of_ones_own_can_be_summed():
     )
 
 
-def test_inputs_are_not_modified():
-    Y, _, (B, P) = two_systems(20, 3)
-    before = [x.copy() for x in (Y, B, P)]
-    micro_sign_test(Y, B, P)
-    macro_sign_test(Y, B, P)
-    paired_bootstrap(Y, B, P, "macro_f1", n_draws=5)
-    for x, y in zip((Y, B, P), before, strict=True):
-        np.testing.assert_array_equal(x, y)
-
-
-def metric_of_nan(Y, D, sample_weight):
-    return np.nan
-
-
-def test_what_cannot_be_bootstrapped_is_an_error():
+def test_invalid_input_raises():
     Y = np.eye(3)
     with pytest.raises(ValueError, match=r"metric must be one of .*'hamming_loss', .*got 'auc'"):
         paired_bootstrap(Y, Y, Y, "auc")
@@ -223,8 +185,6 @@ def test_what_cannot_be_bootstrapped_is_an_error():
         paired_bootstrap(Y[:0], Y[:0], Y[:0], "micro_f1")
     with pytest.raises(ValueError, match=r"n_draws must be at least 1, got 0"):
         paired_bootstrap(Y, Y, Y, "micro_f1", n_draws=0)
-    with pytest.raises(ValueError, match=r"confidence must lie between 0 and 1, got 95"):
-        paired_bootstrap(Y, Y, Y, "micro_f1", confidence=95)
     with pytest.raises(ValueError, match=r"finite number for every draw.*infinity in 6 of 6"):
         paired_bootstrap(
             Y, Y, Y, lambda Y, D, sample_weight: np.nan, n_draws=5, greater_is_better=True
@@ -252,13 +212,13 @@ def test_what_cannot_be_bootstrapped_is_an_error():
         "f1_macro",
     ],
 )
-def test_direction_of_known_metrics_needs_no_argument(metric):
+def test_direction_of_known_metrics(metric):
     Y = np.eye(6, dtype=int)
     result = paired_bootstrap(Y, np.zeros_like(Y), Y, metric, n_draws=20, random_state=0)
     assert result.better == "proposal"
 
 
-def test_unknown_callable_must_state_its_direction():
+def test_unknown_metric_requires_direction():
     Y = np.eye(3, dtype=int)
 
     def cost(Y, D, sample_weight=None):
@@ -272,12 +232,8 @@ def test_unknown_callable_must_state_its_direction():
     assert found.better == "proposal"
 
 
-def test_deviance_of_scikit_learn_is_a_loss():
-    assert not greater_is_better(sklearn_metrics.mean_poisson_deviance)
-
-
-def test_direction_of_every_exported_metric_is_the_one_of_a_better_system():
-    """Perfect scores against inverted ones: every metric function must favour the first."""
+def test_direction_of_exported_metrics():
+    """Every metric must prefer perfect scores to inverted ones."""
     Y = np.tile(np.eye(4, dtype=int), (3, 1))
     perfect = 4.0 * (2 * Y - 1)
     for name in ("one_error", "coverage", "ranking_loss", "log_loss", "brier_score",

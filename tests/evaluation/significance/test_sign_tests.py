@@ -1,6 +1,7 @@
 """Sign tests against SciPy, enumeration and normal theory."""
 
 from fractions import Fraction
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -38,43 +39,28 @@ def expected_record(test, Y, B, P):
     return sum(wins), wins[best], ("baseline", "proposal")[best]
 
 
-@pytest.mark.parametrize("n", range(13))
-def test_up_to_twelve_units_p_is_the_exact_binomial_tail(n):
-    for k in range(n + 1):
+def test_p_value_of_few_units_is_binomial():
+    for k, n in combinations_with_replacement(range(13), 2):
         assert sign_test_p_value(n, k) == pytest.approx(binom.sf(k - 1, n, 0.5), rel=1e-12)
 
 
-@pytest.mark.parametrize("n", [13, 14, 50, 1000, 10**6])
-def test_above_twelve_units_p_is_the_normal_tail(n):
+@pytest.mark.parametrize("n", [13, 50, 10**6])
+def test_p_value_of_many_units_is_normal(n):
     for k in (0, n // 3, n // 2, n // 2 + 3, n):
         expected = norm.sf((k - n / 2) / (np.sqrt(n) / 2))
         assert sign_test_p_value(n, k) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("n", "k", "p_value"),
-    [
-        (10, 8, 0.0546875),
-        (12, 10, 0.019287109375),
-        (13, 10, 0.026101818),
-        (90, 60, 0.000782701),
-        (0, 0, 1.0),
-    ],
-)
-def test_check_values_of_the_sign_test(n, k, p_value):
-    assert sign_test_p_value(n, k) == pytest.approx(p_value, abs=5e-10)
-
-
 @pytest.mark.parametrize(("n", "k"), [(3, 4), (3, -1), (-1, 0)])
-def test_impossible_counts_are_errors(n, k):
+def test_impossible_counts_raise(n, k):
     with pytest.raises(ValueError, match=f"k must be from 0 to n, got n={n}, k={k}"):
         sign_test_p_value(n, k)
 
 
 @pytest.mark.parametrize("test", SIGN_TESTS)
 @given(world=worlds)
-@settings(max_examples=40, deadline=None)
-def test_sign_tests_count_what_enumeration_counts(test, world):
+@settings(max_examples=25, deadline=None)
+def test_counts_equal_enumeration(test, world):
     result = SIGN_TESTS[test](*world)
     n, k, better = expected_record(test, *world)
     wins_more = better if 2 * k > n else None
@@ -87,8 +73,8 @@ def test_sign_tests_count_what_enumeration_counts(test, world):
 
 @pytest.mark.parametrize("test", SIGN_TESTS)
 @given(world=worlds)
-@settings(max_examples=40, deadline=None)
-def test_swapping_the_systems_mirrors_the_sign_and_nothing_else(test, world):
+@settings(max_examples=10, deadline=None)
+def test_swapped_systems_mirror_sign(test, world):
     Y, B, P = world
     one = SIGN_TESTS[test](Y, B, P, names=("b", "p"))
     other = SIGN_TESTS[test](Y, P, B, names=("p", "b"))
@@ -103,8 +89,8 @@ def test_swapping_the_systems_mirrors_the_sign_and_nothing_else(test, world):
 
 @pytest.mark.parametrize("test", SIGN_TESTS)
 @pytest.mark.parametrize(("n_labels", "sign"), [(1, "~"), (5, "<"), (7, "≪")])
-def test_a_useless_baseline_gets_the_sign_that_says_it_is_worse(test, n_labels, sign):
-    """Four documents; the baseline gives nothing, the proposal the one true document per label."""
+def test_useless_baseline_is_worse(test, n_labels, sign):
+    """The baseline decides no label, the proposal all true ones."""
     Y = np.zeros((4, n_labels))
     Y[0] = 1
     result = SIGN_TESTS[test](Y, np.zeros_like(Y), Y, names=("nothing", "truth"))
@@ -118,7 +104,7 @@ def test_a_useless_baseline_gets_the_sign_that_says_it_is_worse(test, n_labels, 
     ("n", "k", "sign"),
     [(10, 8, "~"), (12, 10, "<"), (13, 10, "<"), (50, 30, "~"), (50, 31, "<"), (90, 60, "≪")],
 )
-def test_signs_change_at_one_and_five_percent(test, n, k, sign):
+def test_sign_changes_at_one_and_five_percent(test, n, k, sign):
     """One document with n labels: the proposal finds k of them, the baseline the others."""
     Y = np.ones((1, n))
     proposal = (np.arange(n) < k)[np.newaxis].astype(int)
@@ -126,7 +112,7 @@ def test_signs_change_at_one_and_five_percent(test, n, k, sign):
     assert (result.n, result.k, result.sign) == (n, k, sign)
 
 
-def test_system_with_better_f1_that_wins_fewer_decisions_is_not_called_better():
+def test_better_f1_with_fewer_wins_is_not_better():
     """The s-test counts true negatives, F1 does not."""
     Y = np.array([[1, 0, 0, 0, 0]] * 4)
     nothing = np.zeros((4, 5))
@@ -137,15 +123,7 @@ def test_system_with_better_f1_that_wins_fewer_decisions_is_not_called_better():
     assert result.p_value > 0.99
 
 
-def test_equal_f1_shows_nothing():
-    Y = np.array([[1, 1], [1, 1], [0, 0], [0, 0]])
-    left, right = Y * [1, 0], Y * [0, 1]
-    for test in SIGN_TESTS.values():
-        result = test(Y, left, right)
-        assert (result.sign, result.better, result.p_value) == ("~", None, 1.0)
-
-
-def test_macro_f1_that_is_equal_only_as_fractions_is_equal():
+def test_equal_macro_f1_with_rounding_is_equal():
     """1/5 + 2/5 = 1/3 + 4/15 + 0 in fractions; sums of floats differ in the last place."""
     Y = np.zeros((14, 3), dtype=int)
     baseline, proposal = np.zeros_like(Y), np.zeros_like(Y)
@@ -163,7 +141,7 @@ def test_macro_f1_that_is_equal_only_as_fractions_is_equal():
 
 
 @pytest.mark.parametrize("test", SIGN_TESTS)
-def test_unknown_cells_are_skipped(test):
+def test_unknown_cells_are_ignored(test):
     Y, _, (B, P) = two_systems(40, 4)
     hidden = Y.astype(float)
     hidden[30:] = np.nan
@@ -171,7 +149,7 @@ def test_unknown_cells_are_skipped(test):
 
 
 @pytest.mark.parametrize("test", SIGN_TESTS)
-def test_any_form_of_labels_gives_the_same_record(test):
+def test_all_forms_of_labels_give_same_result(test):
     Y, _, (B, P) = two_systems(30, 4)
     names = np.array(["a", "b", "c", "d"])
     expected = SIGN_TESTS[test](Y, B, P)
@@ -181,13 +159,7 @@ def test_any_form_of_labels_gives_the_same_record(test):
     assert SIGN_TESTS[test](label_sets[0], B.astype(bool), sparse.csr_array(P)) == expected
 
 
-def test_sign_tests_take_one_dimensional_classes():
-    y = np.array(["a", "b", "c", "b"])
-    result = micro_sign_test(y, np.array(["a", "a", "a", "a"]), y)
-    assert (result.n, result.k, result.better) == (6, 6, "proposal")
-
-
-def test_decisions_that_do_not_fit_are_errors():
+def test_invalid_decisions_raise():
     Y = np.eye(4)
     with pytest.raises(ValueError, match=r"got shape \(3, 4\) and Y of shape \(4, 4\)"):
         micro_sign_test(Y, Y, Y[:3])

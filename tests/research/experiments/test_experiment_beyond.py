@@ -25,7 +25,7 @@ from labelkin.research.experiments import (
 from labelkin.research.experiments.plan import Control
 from labelkin.research.experiments.train import fit_offset, train_control
 from labelkin.text import TermWeights, WordCounts
-from labelkin.thresholds import GlobalCut, LabelLimits, PCut, SCutFBR, as_rule
+from labelkin.thresholds import GlobalCut, LabelLimits, PCut, SCutFBR, rule_for
 
 BEYOND = """
 name = "beyond"
@@ -119,7 +119,7 @@ def test_a_rule_is_tuned_on_out_of_fold_content_and_decides_on_the_test_document
     unseen, test = pairs[content]
     if addition:
         unseen, test, _ = rescored(addition, unseen, test, labels)
-    expected = as_rule(RULES[rule], "log_odds").fit(unseen, labels)
+    expected = rule_for(RULES[rule]).fit(unseen, labels)
     system = f"{content}+{addition}" if addition else content
     run = beyond.corpora[0].run(f"{system} | {rule}")
     scored = beyond.corpora[0].run(system)
@@ -141,7 +141,7 @@ def test_the_cuts_of_a_rule_are_kept_label_by_label(beyond, by_hand):
     run = beyond.corpora[0].run("NB | FBR")
     lines = list(csv.DictReader((run.folder / "cuts.csv").open()))
     assert [line["label"] for line in lines] == labels.names.tolist()
-    expected = as_rule(RULES["FBR"], "log_odds").fit(pairs["NB"][0], labels)
+    expected = rule_for(RULES["FBR"]).fit(pairs["NB"][0], labels)
     np.testing.assert_allclose([float(line["cut"]) for line in lines], expected.cut_)
     np.testing.assert_allclose([float(line["f1"]) for line in lines], expected.f1_)
 

@@ -103,7 +103,7 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
             for source in model.fusion.sources
         }
         rescorer = model.rescorer
-        prior = prior_log_odds(rescorer.label_sets_.positives(), rescorer.n_documents_)
+        prior = prior_log_odds(rescorer.label_sets_.positives(), rescorer.label_sets_.n_documents)
         content = model.fusion.log_odds(scores, prior)
         found = rescorer.rescore(content, known)
         found = best_of(found, int(params["limit"]) + len(model.subjects) - len(here))

@@ -29,7 +29,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from labelkin.files import atomic_replace
-from labelkin.validation import did_you_mean
 
 if TYPE_CHECKING:
     from labelkin.corpora.corpus import Corpus
@@ -138,6 +137,8 @@ class KnownCorpus:
 def known_corpus(name: str) -> KnownCorpus:
     """Return the entry of a corpus."""
     if name not in KNOWN:
+        from labelkin.validation import did_you_mean  # not above: it loads NumPy
+
         known = ", ".join(repr(known) for known in KNOWN)
         raise ValueError(
             f"name must be a known corpus, got {name!r}. Known corpora: {known}. A corpus of your "

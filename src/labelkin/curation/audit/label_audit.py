@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, Self
@@ -11,7 +11,7 @@ import numpy as np
 from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.any_classifier import MultilabelContent, as_content
@@ -21,8 +21,7 @@ from labelkin.curation.audit.contradictions import (
     find_near_duplicates,
     settle_rules,
 )
-from labelkin.curation.audit.evidence import GivenEvidence, blocks
-from labelkin.curation.audit.issue_table import (
+from labelkin.curation.audit.issues import (
     ISSUE_KINDS,
     Issue,
     IssueKind,
@@ -31,34 +30,30 @@ from labelkin.curation.audit.issue_table import (
     issues_frame,
     list_end,
 )
-from labelkin.curation.audit.noise import NoiseModel
-from labelkin.estimator import fit_content, read_any_documents, stage
+from labelkin.curation.audit.noise import GivenEvidence, NoiseModel, blocks
+from labelkin.estimator import fit_content, read_any_documents
 from labelkin.evaluation.splits import CrossValidation
-from labelkin.label_matrix import (
-    LabelMatrix,
-    Scale,
-    check_scale,
-    read_labels,
-    read_scores,
-    read_weight,
-)
+from labelkin.label_matrix import LabelMatrix, Scale, check_scale, read_labels, read_scores
 from labelkin.label_matrix.reading import is_label_sets
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import to_log_odds, to_probability
-from labelkin.scikit_learn import LinkedEstimator, route_fit, router, with_random_state
-from labelkin.validation import abbreviate
+from labelkin.scikit_learn import with_random_state
+from labelkin.validation import abbreviate, check_whole_number
 from labelkin.vocabulary.rules import Rules, bind_rules
 
-#: The least number of documents, so that some can be left out.
+#: Minimum number of documents, so that some can be left out.
 FEWEST = 8
-#: Log-odds of the content are clipped to this.
+#: Log-odds of the content are clipped to ± this value.
 _LARGEST = 30.0
 _CLIP = 1e-6
-#: Cells that are wrong with this probability are unknown in a second round.
+#: Cells that are wrong with at least this probability are unknown in a second round.
 _SUSPECT = 0.5
-#: Label evidence with this tolerance is a quarter faster and moves no log-odds by more than 0.01.
+#: The share by which a clearly better log-likelihood is nearer to 0: it also increases a little
+#: because the suspects are not fitted.
+_CLEARLY = 0.02
+#: With this tolerance fitting takes a quarter less time, and log-odds change by at most 0.01.
 _TOLERANCE = 1e-6
 
 
@@ -71,12 +66,12 @@ class _Round(NamedTuple):
     noise: NoiseModel
 
 
-class LabelAudit(LinkedEstimator):
+class LabelAudit(BaseEstimator):
     """Find wrong and missing labels in a labelled corpus.
 
     The evidence for each cell of the label matrix is content evidence out of fold and evidence of
-    the document's other labels, by label layers that have not seen it, added up as in equation 2.
-    Their weights, and the rates of missing and wrong labels, are learned from the corpus itself
+    the document's other labels, by label layers fitted without the document, added as in equation
+    2. Their weights, and the rates of missing and wrong labels, are learned from the corpus itself
     (:mod:`labelkin.curation.audit.noise`). The result is the probability of an error in every
     cell, and one list of missing and wrong labels.
 
@@ -89,27 +84,19 @@ class LabelAudit(LinkedEstimator):
         The label classifier: :class:`LogisticLabels` (default), :class:`SVMLabels`, or any
         scikit-learn classifier with ``predict_proba``.
     rules : Rules, optional
-        Rules that labels should keep: a cell that breaks one is an issue.
+        Rules between labels: a cell that breaks one is an issue.
     rounds : int, default 1
         2: evidence is learned a second time with the suspects of the first round as unknown. The
-        second round is kept if its model of the given labels is clearly better; it costs as much as
+        second round is kept if its model of the given labels is clearly better; it takes as long as
         the first.
-    duplicate_similarity : float or None, default 0.95
-        The least cosine of near-duplicate documents; ``None``: do not compare documents. Cells in
-        which near-duplicates differ are issues of the kind ``"near-duplicate"``; the probability of
-        an error does not depend on it.
     cv : int, splitter or iterable of splits, optional
-        Folds for content evidence, as scikit-learn's ``cv``; ``None``: the classifier's own way.
+        Folds for content evidence, as scikit-learn's ``cv``; default: those of the classifier.
     scale : "probability" or "log_odds", default "probability"
         Scale of ``scores``.
-    n_similar : int, default 3
-        Number of similar documents in an issue.
     n_jobs : int, optional
         Number of jobs of all parts without their own.
     random_state : int or RandomState, optional
         Of the content classifier and its folds.
-    verbose : int, default 0
-        1 prints the steps and their times on stderr.
 
     Attributes
     ----------
@@ -133,8 +120,6 @@ class LabelAudit(LinkedEstimator):
         Label evidence of the given labels.
     n_rounds_ : int
         Number of rounds that were kept.
-    near_duplicates_ : NearDuplicates
-        Pairs of documents with the same or nearly the same text.
     notes_ : list of str
         Labels that cannot be audited, and the number of unlabelled documents.
 
@@ -144,11 +129,12 @@ class LabelAudit(LinkedEstimator):
 
     >>> from sklearn.feature_extraction.text import CountVectorizer
     >>> texts = ["wheat harvest", "corn harvest", "gold mine", "wheat price", "gold price"] * 10
+    >>> texts = [f"{text} of {1950 + i}" for i, text in enumerate(texts)]
     >>> topics = [["wheat", "grain"], ["corn", "grain"], ["gold"], ["wheat", "grain"], ["gold"]]
     >>> topics = topics * 10
     >>> topics[3] = ["wheat"]
     >>> X = CountVectorizer().fit_transform(texts)
-    >>> audit = LabelAudit(duplicate_similarity=None, random_state=0).fit(X, topics)
+    >>> audit = LabelAudit(random_state=0).fit(X, topics)
     >>> first = audit.issues(top=1)[0]
     >>> first.document, first.label, first.kind, first.repair
     (3, 'grain', 'missing', 'add')
@@ -167,96 +153,66 @@ class LabelAudit(LinkedEstimator):
         labels: Any = None,
         rules: Rules | None = None,
         rounds: int = 1,
-        duplicate_similarity: float | None = 0.95,
         cv: CrossValidation = None,
         scale: Scale = "probability",
-        n_similar: int = 3,
         n_jobs: int | None = None,
         random_state: Any = None,
-        verbose: int = 0,
     ) -> None:
         self.content = content
         self.labels = labels
         self.rules = rules
         self.rounds = rounds
-        self.duplicate_similarity = duplicate_similarity
         self.cv = cv
         self.scale = scale
-        self.n_similar = n_similar
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Route ``sample_weight`` to the content classifier and ``groups`` to the splitter."""
-        return router(self, content=as_content("svm" if self.content is None else self.content))
-
-    def fit(
-        self,
-        X: Any,
-        Y: Any,
-        scores: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
+    def fit(self, X: Any, Y: Any, scores: ArrayLike | None = None) -> Self:
         """Compute the probability of an error in every cell of a labelled corpus.
 
         Parameters
         ----------
         X : documents
             Input of the content classifier. ``None`` is possible with ``scores``; otherwise it is
-            used to find near-duplicates and similar documents.
+            used to find near-duplicates (of texts, and of vectors without negative numbers) and
+            similar documents.
         Y : label matrix or label sets
             The labels of the corpus, NaN if unknown. A document without labels has none of them.
         scores : array of shape (n_documents, n_labels), optional
             Out-of-fold scores of the documents, on ``scale``; then no content classifier is fitted.
-        sample_weight : array of shape (n_documents,), optional
-            Weight of each document; the parts must accept it.
-        groups : array of shape (n_documents,), optional
-            Groups for a splitter given as ``cv``, such as ``GroupKFold()``.
 
         Returns
         -------
         self
         """
-        self._check_parameters()
-        metadata = {"sample_weight": sample_weight, "groups": groups}
-        metadata = {name: value for name, value in metadata.items() if value is not None}
+        check_scale(self.scale)
+        if self.rounds not in (1, 2):
+            raise ValueError(f"rounds must be 1 or 2, got {self.rounds!r}.")
         labels = self._read_labels(X, Y, scores)
         self.label_names_ = labels.names
-        self.rules_ = bind_rules(self.rules, labels.names)
         suspects: sparse.csr_array | None = None
         self.n_rounds_ = 0
         for number in range(self.rounds):
-            found = self._round(X, labels, suspects, scores, metadata)
-            if number and not found.noise.explains_more_than(self.noise_):
+            found = self._round(X, labels, suspects, scores)
+            if number and found.noise.log_likelihood <= self.noise_.log_likelihood * (1 - _CLEARLY):
                 break
             self.content_, self.content_log_odds_, self.evidence_, self.noise_ = found
             self.error_probability_ = self._error_probability(labels)
             suspects = sparse.csr_array(self.error_probability_ >= _SUSPECT)
             self.n_rounds_ = number + 1
-        is_compared = self.duplicate_similarity is not None
-        rows = as_rows(X) if self.n_similar or is_compared else None
-        with stage("near-duplicate documents", self.verbose if is_compared else 0):
-            compared = rows if is_compared else None
-            self.near_duplicates_ = find_near_duplicates(compared, self.duplicate_similarity or 1)
+        rows = as_rows(X)
         self._table = IssueTable(
             labels,
             self.error_probability_,
             self.content_log_odds_,
             self.evidence_,
             self.noise_,
-            differing_cells(labels, self.near_duplicates_),
-            settle_rules(labels, self.rules_, self.error_probability_),
+            differing_cells(labels, *find_near_duplicates(rows)),
+            settle_rules(labels, bind_rules(self.rules, labels.names), self.error_probability_),
             rows,
         )
         self._sum_up(labels)
         return self
-
-    @property
-    def issues_(self) -> list[Issue]:
-        """The issues up to ``list_end_``, the most probable errors first."""
-        return self.issues()
 
     def issues(
         self, top: int | None = None, kinds: Collection[IssueKind] | None = None
@@ -266,9 +222,9 @@ class LabelAudit(LinkedEstimator):
         Parameters
         ----------
         top : int, optional
-            Maximum number; ``None``: up to ``list_end_``.
+            Maximum number; default: up to ``list_end_``.
         kinds : collection of "missing", "wrong", "near-duplicate", "rule", optional
-            ``None``: all. The first ``top`` of these are returned; without ``top``, those among the
+            Default: all. The first ``top`` of these are returned; without ``top``, those among the
             first ``list_end_`` of all.
 
         Returns
@@ -280,18 +236,14 @@ class LabelAudit(LinkedEstimator):
         if strange:
             raise ValueError(f"kinds must be among {ISSUE_KINDS}, got {sorted(map(str, strange))}.")
         if top is not None:
-            _check_count("top", top)
-            cells = self._table.most_probable(int(top), kinds)
-        else:
-            cells = self._table.most_probable(self.list_end_)
-            cells = [cell for cell in cells if kinds is None or self._table.kind(*cell) in kinds]
-        return self._table.issues(cells, self.n_similar, self.n_jobs)
+            check_whole_number("top", top, 0)
+            return self._table.issues(self._table.most_probable(top, kinds), self.n_jobs)
+        cells = self._table.most_probable(self.list_end_)
+        cells = [cell for cell in cells if kinds is None or self._table.kind(*cell) in kinds]
+        return self._table.issues(cells, self.n_jobs)
 
     def issues_frame(
-        self,
-        top: int | None = None,
-        kinds: Collection[IssueKind] | None = None,
-        ids: Sequence[Any] | None = None,
+        self, top: int | None = None, kinds: Collection[IssueKind] | None = None
     ) -> Any:
         """Return the most probable errors as a pandas DataFrame, a row each.
 
@@ -301,51 +253,38 @@ class LabelAudit(LinkedEstimator):
             As in :meth:`issues`.
         kinds : collection of kinds, optional
             As in :meth:`issues`.
-        ids : sequence of length n_documents, optional
-            Names of the documents, instead of their rows.
-        """
-        return issues_frame(self.issues(top, kinds), ids)
 
-    def cleaned(
-        self, at_least: float = 0.8, repair: Literal["change", "unknown"] = "change"
-    ) -> Any:
-        """Return the labels with the most probable errors repaired, in the form of ``Y``.
+        Returns
+        -------
+        DataFrame
+        """
+        return issues_frame(self.issues(top, kinds))
+
+    def cleaned(self, at_least: float = 0.8) -> Any:
+        """Return the labels with the most probable errors changed to the opposite.
 
         Parameters
         ----------
         at_least : float, default 0.8
-            Cells that are wrong with at least this probability are repaired.
-        repair : "change" or "unknown", default "change"
-            The value becomes its opposite, or NaN, unknown. Label sets cannot express "unknown":
-            they become a matrix of 0, 1 and NaN.
+            Minimum probability of an error that is changed.
 
         Returns
         -------
-        label matrix, DataFrame or label sets
-            As ``Y``; unknown cells stay unknown.
+        label matrix or label sets
+            Label sets if ``Y`` was a list of them; otherwise a matrix, sparse if ``Y`` was, with
+            NaN in unknown cells.
         """
         check_is_fitted(self)
-        if repair not in ("change", "unknown"):
-            raise ValueError(f"repair must be 'change' or 'unknown', got {repair!r}.")
         if not 0 < at_least <= 1:
             raise ValueError(f"at_least must be above 0 and at most 1, got {at_least!r}.")
         suspects = sparse.csr_array(self.error_probability_ >= np.float32(at_least))
-        labels = _repaired(self._table.labels, suspects, repair)
-        if self._are_sets and labels.unknown is None:
-            return labels.label_sets()
-        return labels.plain() if self._frame is None else _as_frame(labels.plain(), *self._frame)
+        labels = _repaired(self._table.labels, suspects, "change")
+        return labels.label_sets() if self._are_sets else labels.plain()
 
     def _round(
-        self,
-        X: Any,
-        labels: LabelMatrix,
-        suspects: sparse.csr_array | None,
-        scores: Any,
-        metadata: dict[str, Any],
+        self, X: Any, labels: LabelMatrix, suspects: sparse.csr_array | None, scores: Any
     ) -> _Round:
         """Learn the evidence, with suspects as unknown, and the model of errors."""
-        sample_weight = metadata.get("sample_weight")
-        weight = None if sample_weight is None else read_weight(sample_weight, labels.shape[0])
         learned = labels if suspects is None else _repaired(labels, suspects, "unknown")
         jobs = nullcontext() if self.n_jobs is None else parallel_config(n_jobs=self.n_jobs)
         with jobs:
@@ -353,29 +292,24 @@ class LabelAudit(LinkedEstimator):
                 content, values = None, self._read_scores(scores, labels)
             else:
                 content = as_content("svm" if self.content is None else self.content)
+                content = with_random_state(content, self.random_state)
                 # One classifier for all labels cannot leave out single cells.
                 is_whole = suspects is not None and isinstance(content, MultilabelContent)
-                target = _repaired(labels, suspects, "change") if is_whole else learned
-                content = with_random_state(content, self.random_state)
-                with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
-                    values = self._out_of_fold(content, X, target, metadata)
+                values = fit_content(
+                    content,
+                    read_any_documents(self, X, reset=True),
+                    _repaired(labels, suspects, "change") if is_whole else learned,
+                    {},
+                    out_of_fold=True,
+                    cv=self.cv,
+                    random_state=self.random_state,
+                )
             log_odds = np.clip(values, -_LARGEST, _LARGEST).astype(np.float32)
-            with stage(f"label evidence of {labels.shape[1]} labels", self.verbose):
-                default = LogisticLabels(tol=_TOLERANCE)
-                classifier = as_label_classifier(default if self.labels is None else self.labels)
-                evidence = GivenEvidence.of(classifier, labels, weight, learned=learned)
-        with stage("rates of errors", self.verbose):
-            noise = NoiseModel.fit(log_odds, evidence.added, labels, weight)
+            default = LogisticLabels(tol=_TOLERANCE)
+            classifier = as_label_classifier(default if self.labels is None else self.labels)
+            evidence = GivenEvidence.of(classifier, labels, learned)
+        noise = NoiseModel.fit(log_odds, evidence.added, labels)
         return _Round(content, log_odds, evidence, noise)
-
-    def _out_of_fold(
-        self, content: Any, X: Any, labels: LabelMatrix, metadata: dict[str, Any]
-    ) -> Matrix:
-        """Fit the content classifier; return its out-of-fold log-odds."""
-        params = route_fit(self, metadata, content=content)["content"]
-        documents = read_any_documents(self, X, reset=True)
-        split = {"cv": self.cv, "groups": metadata.get("groups"), "random_state": self.random_state}
-        return fit_content(content, documents, labels, params, out_of_fold=True, **split)
 
     def _read_scores(self, scores: Any, labels: LabelMatrix) -> Matrix:
         values = read_scores(scores, labels.names, n_documents=labels.shape[0], scale=self.scale)
@@ -425,51 +359,24 @@ class LabelAudit(LinkedEstimator):
         if X is None and scores is None:
             raise ValueError("X may be None only if scores are given, got neither.")
         n_documents, n_labels = labels.shape
-        if X is not None:
-            n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-            if n_rows != n_documents:
-                raise ValueError(
-                    f"X and Y must have the same number of documents, got {n_rows} and Y of shape "
-                    f"{labels.shape}."
-                )
+        n_rows = n_documents if X is None else X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_rows != n_documents:
+            raise ValueError(
+                f"X and Y must have the same number of documents, got {n_rows} and Y of shape "
+                f"{labels.shape}."
+            )
         if n_documents < FEWEST or not n_labels:
             raise ValueError(
                 f"An audit needs at least {FEWEST} documents and one label, so that documents can "
                 f"be left out, got Y of shape {labels.shape}."
             )
-        is_ours = isinstance(Y, LabelMatrix)
-        is_frame = hasattr(Y, "columns") and not is_ours
-        self._frame = (Y.columns, getattr(Y, "index", None), type(Y)) if is_frame else None
-        self._are_sets = not (is_frame or is_ours) and is_label_sets(Y)
+        self._are_sets = not isinstance(Y, LabelMatrix) and is_label_sets(Y)
         self.notes_ = _notes(labels)
         return labels
-
-    def _check_parameters(self) -> None:
-        check_scale(self.scale)
-        if self.rounds not in (1, 2):
-            raise ValueError(f"rounds must be 1 or 2, got {self.rounds!r}.")
-        similarity = self.duplicate_similarity
-        if similarity is not None and not 0 < similarity <= 1:
-            raise ValueError(
-                f"duplicate_similarity must be above 0 and at most 1, or None, got {similarity!r}."
-            )
-        _check_count("n_similar", self.n_similar)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether ``fit`` has been called."""
         return hasattr(self, "list_end_")
-
-
-def _check_count(name: str, value: Any) -> None:
-    if not isinstance(value, int | np.integer) or value < 0:
-        raise ValueError(f"{name} must be a whole number of at least 0, got {value!r}.")
-
-
-def _as_frame(values: Any, columns: Any, index: Any, kind: Any) -> Any:
-    """Return values as a frame: polars has no index."""
-    if index is None:
-        return kind(np.asarray(values), schema=list(columns))
-    return kind(values, columns=columns, index=index)
 
 
 def _repaired(
@@ -501,19 +408,17 @@ def _can_be_audited(labels: LabelMatrix) -> NDArray[np.bool_]:
 
 
 def _notes(labels: LabelMatrix) -> list[str]:
-    notes = []
     constant = labels.constant()
-    if constant.any():
-        notes.append(
-            f"{int(constant.sum())} labels of no document, or of all documents, cannot be audited: "
-            f"{abbreviate(labels.names[constant].tolist())}."
-        )
     few = ~_can_be_audited(labels) & ~constant
-    if few.any():
-        notes.append(
-            f"{int(few.sum())} labels that only one document has, or lacks, cannot be audited: "
-            f"{abbreviate(labels.names[few].tolist())}."
+    notes = [
+        f"{int(found.sum())} labels {which}, cannot be audited: "
+        f"{abbreviate(labels.names[found].tolist())}."
+        for found, which in (
+            (constant, "of no document, or of all documents"),
+            (few, "that only one document has, or lacks"),
         )
+        if found.any()
+    ]
     empty = np.diff(labels.positive.indptr) == 0
     if labels.unknown is not None:
         empty &= np.diff(labels.unknown.indptr) < labels.shape[1]

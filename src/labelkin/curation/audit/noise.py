@@ -1,27 +1,29 @@
-"""Rates of missing and wrong labels, and the probability of an error in a cell.
+"""Evidence for each cell of a labelled corpus, rates of errors, and probabilities of errors.
 
-A cell has an unknown true label t and a given one y. The evidence that does not depend on y says
-how probable t is,
+Evidence for a cell does not depend on the cell itself: content evidence is out of fold, and label
+evidence is that of the document's other labels, by label layers fitted without the document.
+
+A cell has an unknown true label t and a given one y. The evidence for t = 1 is
 
     z = logit p(t = 1) = b·content + (w + v·log(1 + k))·label evidence + terms of k + constant,
 
 where k is the number of other labels of the document; equation 2 is b = w = 1 and v = 0. In a
-document with many labels, such as a survey, each label makes the others improbable; v reduces that
-and is learned. Numbers above those of 99 of 100 documents are cut to that number, and the weight of
-label evidence is never negative, so that what was learned from documents with four labels is not
-extrapolated to fifteen. t is lost with the rate m = p(y = 0 | t = 1), and a wrong label is given
-with f_j = p(y = 1 | t = 0), so that the log-odds of an error are
+document with many labels, such as a survey, each label makes the others improbable; v reduces this
+effect. k is limited to its 99th percentile, and the weight of label evidence is at least 0, so that
+weights learned from documents with four labels are not extrapolated to fifteen. With the rates
+m = p(y = 0 | t = 1) and f_j = p(y = 1 | t = 0), the log-odds of an error are
 
     missing (y = 0):   z + log m − log(1 − f_j)
     wrong   (y = 1):  −z + log f_j − log(1 − m)
 
-and both kinds have one scale. Weights and rates maximise the likelihood of the given labels:
-logistic regression with targets that contain errors. Wrong labels are taken to be drawn as labels
-are, f_j ∝ prior odds, so that one share of the given labels is estimated.
+Both kinds have one scale. Weights and rates maximise the likelihood of the given labels: logistic
+regression with noisy targets. f_j is proportional to the prior odds of the label, so that only the
+share of wrong labels is estimated.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -29,42 +31,102 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from labelkin.curation.audit.evidence import blocks
-from labelkin.label_matrix import LabelMatrix, read_weight
+from labelkin.evaluation.splits import round_robin_folds
+from labelkin.label_matrix import LabelMatrix
+from labelkin.learned.terms import PaperEvidence
 from labelkin.method.combination import Matrix
 from labelkin.records import short_repr
 
-#: The features of the weights, in order.
-FEATURES = (
-    "content",
-    "label evidence",
-    "label evidence × log(1 + k)",
-    "no other label",
-    "log(1 + k)",
-    "constant",
-)
+#: Cells computed at a time: 16 MB of float64.
+_BLOCK_CELLS = 2**21
 _EQUATION_2 = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
-#: Precision of the weights' Gaussian prior around equation 2.
+#: Precision of the Gaussian prior of the weights, whose mean is equation 2.
 _PRECISION = 1.0
-#: The rates' prior is equivalent to this number of given labels, and this share of all, checked by
-#: hand: 5 % of them wrong, and 5 % of the true ones lost.
+#: The prior of the rates, 5 %, has the weight of 50 labels and a tenth of all labels.
 _RATE, _RATE_COUNT, _RATE_SHARE = 0.05, 50.0, 0.1
-#: The largest rate of wrong cells of a label.
+#: Maximum rate of wrong cells of a label.
 _MOST = 0.5
-#: Number of clear cells that are used; of more, those of every s-th document count s times.
+#: Maximum number of clear cells to fit on; of more, those of every s-th document have weight s.
 _CELLS = 30_000
-#: Number of most probable cells that are all used, per given label.
+#: Number of most probable cells per given label that are all used.
 _IN_QUESTION = 4
 _STEPS, _HALVINGS = 50, 20
-#: The least increase of the log-likelihood of a step before the last.
+#: Minimum increase of the log-likelihood by a step; below it, fitting ends.
 _TOL = 1e-3
 _TINY = 1e-12
-#: The share by which a clearly better log-likelihood is nearer to 0.
-_CLEARLY = 0.02
+
+
+class GivenEvidence(NamedTuple):
+    """Label evidence of the given other labels, by layers fitted without the document.
+
+    Attributes
+    ----------
+    added
+        Label evidence less the prior, in log-odds, ``(n_documents, n_labels)``, float32.
+    layers
+        The fitted label evidence, one per fold.
+    fold
+        The fold of each document, ``(n_documents,)``; layer k is fitted on the other folds.
+    """
+
+    added: NDArray[np.float32]
+    layers: tuple[PaperEvidence, ...]
+    fold: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, classifier: Any, labels: LabelMatrix, learned: LabelMatrix | None = None
+    ) -> GivenEvidence:
+        """Fit clones of the label classifier on all folds but one, and predict that one.
+
+        Parameters
+        ----------
+        classifier : label classifier
+        labels : LabelMatrix
+            The labels of the corpus.
+        learned : LabelMatrix, optional
+            Labels to fit on, without the suspects of an earlier round. Evidence is always computed
+            from ``labels``: whether a cell is a suspect depends on its own value.
+        """
+        source = labels if learned is None else learned
+        fold = round_robin_folds(labels)
+        added = np.zeros(labels.shape, dtype=np.float32)
+        layers = []
+        for k in range(int(fold.max()) + 1):
+            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            times = None
+            if hasattr(classifier, "fit_counted"):
+                # The prior of the layer is chosen for the counts of all documents.
+                times = np.ones(len(train)) * len(fold) / len(train)
+            layer = PaperEvidence.fit(classifier, source.rows(train), times)
+            layers.append(layer)
+            for rows in blocks(test, labels.shape[1]):
+                added[rows] = layer.at(_given(labels.rows(rows), layer.prior))
+        return cls(added, tuple(layers), fold)
+
+    def contributions(self, labels: LabelMatrix, i: int, j: int) -> Matrix | None:
+        """Return the contribution of each label to label j of document i; ``None``: not linear."""
+        layer = self.layers[int(self.fold[i])]
+        if layer.linear is None:
+            return None
+        given = _given(labels.rows([i]), layer.prior)[0]
+        return np.asarray((given - layer.prior) * layer.linear.weights[:, j])
+
+
+def blocks(rows: NDArray[np.int64], n_labels: int) -> Iterator[NDArray[np.int64]]:
+    """Yield blocks of documents whose cells fit into memory."""
+    size = max(1, _BLOCK_CELLS // max(n_labels, 1))
+    yield from (rows[start : start + size] for start in range(0, len(rows), size))
+
+
+def _given(labels: LabelMatrix, prior: Matrix) -> Matrix:
+    """Return the labels of some documents as 0 and 1; unknown labels have their prior."""
+    values = labels.dense()
+    return values if labels.unknown is None else np.where(np.isnan(values), prior, values)
 
 
 class _TrainingCells(NamedTuple):
-    """The cells that the model is fitted on, each with the number of cells it represents."""
+    """Cells to fit the model on, each with the number of cells that it represents."""
 
     features: Matrix
     label: NDArray[np.intp]
@@ -80,13 +142,14 @@ class NoiseModel:
     Attributes
     ----------
     weights
-        Of :data:`FEATURES`, ``(6,)``.
+        Weights of content, label evidence, label evidence × log(1 + k), "no other label",
+        log(1 + k), and the constant, ``(6,)``.
     missing_rate
         p(not given | true), one for all labels.
     wrong_rate
         p(given | not true), ``(n_labels,)``.
     most_others
-        The largest number of other labels, k; larger ones are cut to it.
+        The limit of k, the number of other labels.
     log_likelihood
         Of the given labels, mean over cells.
     """
@@ -103,9 +166,8 @@ class NoiseModel:
         content: NDArray[np.floating],
         added: NDArray[np.floating],
         labels: LabelMatrix,
-        sample_weight: Matrix | None = None,
     ) -> NoiseModel:
-        """Find the weights and rates under which the given labels are most probable.
+        """Fit weights and rates by maximum likelihood of the given labels.
 
         Parameters
         ----------
@@ -114,21 +176,12 @@ class NoiseModel:
             n_labels)``.
         labels : LabelMatrix
             The labels of the corpus; unknown cells and constant labels are left out.
-        sample_weight : array of shape (n_documents,), optional
-            Weight of each document.
         """
         most = max(1.0, float(np.quantile(np.diff(labels.positive.indptr), 0.99)))
-        cells = _chosen_cells(content, added, labels, sample_weight, most)
-        positive, known = labels.counts(sample_weight)
+        cells = _chosen_cells(content, added, labels, most)
+        positive, known = labels.counts()
         odds = (positive + 0.5) / (known - positive + 0.5)
         return _maximise(cells, odds, most)
-
-    def explains_more_than(self, other: NoiseModel) -> bool:
-        """Return whether the given labels are clearly more probable than under another model.
-
-        A model that is fitted without suspects is somewhat better in any case.
-        """
-        return self.log_likelihood > other.log_likelihood * (1 - _CLEARLY)
 
     def error_log_odds(
         self, content: Matrix, added: Matrix, n_others: Matrix, given: NDArray[np.bool_]
@@ -151,7 +204,7 @@ class NoiseModel:
         return np.maximum(self.weights[1] + self.weights[2] * count, 0.0)
 
     def offsets(self) -> tuple[Matrix, Matrix]:
-        """Return the parts of the rates in the log-odds of an error, missing and wrong."""
+        """Return the terms of the rates in the log-odds of an error, missing and wrong."""
         m, f = self.missing_rate, self.wrong_rate
         return np.log(m) - np.log1p(-f), np.log(f) - np.log1p(-m)
 
@@ -160,18 +213,16 @@ def _chosen_cells(
     content: NDArray[np.floating],
     added: NDArray[np.floating],
     labels: LabelMatrix,
-    sample_weight: Matrix | None,
     most: float,
 ) -> _TrainingCells:
-    """Return all cells, or the uncertain cells and, of every s-th document, the others.
+    """Return all cells, or the uncertain cells and, of every s-th document, the clear ones.
 
-    Almost all of ten million cells are clearly 0. Given labels and a few times as many others, the
-    most probable ones, are all used.
+    Most of ten million cells are clearly 0. Uncertain cells are the given labels and four times as
+    many others, the most probable ones.
     """
     n_documents, n_labels = labels.shape
-    weight = read_weight(sample_weight, n_documents)
     n_others = np.diff(labels.positive.indptr)
-    audited = ~labels.constant(sample_weight)
+    audited = ~labels.constant()
     clear = n_documents * n_labels - _IN_QUESTION * labels.positive.nnz
     stride = max(1, clear // _CELLS)
     bound = -np.inf
@@ -185,11 +236,11 @@ def _chosen_cells(
         c, e = content[rows].astype(np.float64), added[rows].astype(np.float64)
         in_question = given | (c + e >= bound)
         sampled = (rows % stride == 0)[:, None]
-        taken = (in_question | sampled) & audited & (weight[rows] > 0)[:, None]
+        taken = (in_question | sampled) & audited
         if labels.unknown is not None:
             taken &= labels.unknown[rows].toarray() == 0
         i, j = np.nonzero(taken)
-        times = np.where(in_question[i, j], 1.0, stride) * weight[rows][i]
+        times = np.where(in_question[i, j], 1.0, stride)
         others = np.minimum(n_others[rows][i] - given[i, j], most)
         count, content_ij, added_ij = np.log1p(others), c[i, j], e[i, j]
         features = np.column_stack(
@@ -225,7 +276,7 @@ def _maximise(cells: _TrainingCells, odds: Matrix, most: float) -> NoiseModel:
 class _Objective(NamedTuple):
     """The penalised log-likelihood of the given labels, its gradient and its curvature.
 
-    ``place`` holds the weights and the log-odds of two rates, of lost and of wrong labels.
+    ``place`` contains the weights and the log-odds of the rates of missing and wrong labels.
     """
 
     place: Matrix
@@ -242,7 +293,7 @@ class _Objective(NamedTuple):
         q = np.clip(p * (1 - missing) + (1 - p) * false, _TINY, 1 - _TINY)
         likelihood = float(cells.weight @ np.log(np.where(cells.given, q, 1 - q)))
         away = weights - _EQUATION_2
-        # The prior of the rates is a Beta distribution: counts of checked labels.
+        # The prior of the rates is a Beta distribution.
         seen = _RATE * np.log([missing, share]) + (1 - _RATE) * np.log([1 - missing, 1 - share])
         value = likelihood - _PRECISION / 2 * float(away @ away) + counted * float(seen.sum())
         slopes = np.column_stack(

@@ -18,8 +18,6 @@ rankings by log-odds (unknown cells raise)          :func:`one_error`, :func:`co
                                                     :func:`precision_at_k`, :func:`recall_at_k`,
                                                     :func:`ndcg_at_k`
 probabilities, by cell (unknown cells are skipped)  :func:`brier_score`, :func:`log_loss`,
-                                                    :func:`brier_score_per_label`,
-                                                    :func:`log_loss_per_label`,
                                                     :func:`expected_calibration_error`,
                                                     :func:`reliability`
 ==================================================  ================================================
@@ -42,10 +40,8 @@ from labelkin.evaluation.metrics.evaluation import Evaluation, evaluate, evaluat
 from labelkin.evaluation.metrics.probabilities import (
     Reliability,
     brier_score,
-    brier_score_per_label,
     expected_calibration_error,
     log_loss,
-    log_loss_per_label,
     reliability,
 )
 from labelkin.evaluation.metrics.rankings import (
@@ -63,7 +59,6 @@ __all__ = [
     "Evaluation",
     "Reliability",
     "brier_score",
-    "brier_score_per_label",
     "coverage",
     "evaluate",
     "evaluate_blocks",
@@ -73,7 +68,6 @@ __all__ = [
     "jaccard",
     "label_ranking_average_precision",
     "log_loss",
-    "log_loss_per_label",
     "macro_f1",
     "micro_f1",
     "ndcg_at_k",

@@ -262,9 +262,8 @@ def macro_f1(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> float:
 class DecisionCounts(Sums):
     """Weighted numbers of known cells, of one shape; unknown cells are skipped.
 
-    By label, ``(n_labels,)``, or ``(n_weightings, n_labels)``: averages then are
-    ``(n_weightings,)``. By document, ``(n_documents,)``, for :meth:`per_label`, which takes each
-    entry for itself.
+    By label, ``(n_labels,)``, or ``(n_draws, n_labels)``, where averages are ``(n_draws,)``. By
+    document, ``(n_documents,)``, for :meth:`per_label`, which computes each entry separately.
 
     Attributes
     ----------
@@ -335,7 +334,7 @@ class DecisionCounts(Sums):
         return self.hits, self.true + self.decided - self.hits
 
 
-def count_decisions(truth: Truth, decided: Any, weightings: Any = None) -> DecisionCounts:
+def count_decisions(truth: Truth, decided: Any) -> DecisionCounts:
     """Count decisions label by label.
 
     Parameters
@@ -344,31 +343,25 @@ def count_decisions(truth: Truth, decided: Any, weightings: Any = None) -> Decis
         The true labels, and how often each document counts.
     decided : bool array or CSR array of shape (n_documents, n_labels)
         Where the decision is yes.
-    weightings : array or sparse array of shape (n_weightings, n_documents), or None, default None
-        Other weights, several at once: groups of documents, draws of a bootstrap.
 
     Returns
     -------
     DecisionCounts
-        With fields ``(n_labels,)``, or ``(n_weightings, n_labels)``.
+        With fields ``(n_labels,)``.
     """
 
     def total(cells: Any) -> FloatArray:
-        if weightings is not None:
-            sums = weightings @ cells
-            return sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
         if sparse.issparse(cells):
             return cells.T @ truth.weight
         if truth.counts_once:
             return cells.sum(axis=0, dtype=np.float64)
         return weighted_sum(truth.weight, cells)
 
-    weights = truth.weight if weightings is None else weightings
-    known = np.repeat(np.asarray(weights.sum(axis=-1))[..., None], decided.shape[1], axis=-1)
+    known = np.full(decided.shape[1], truth.weight.sum())
     given = total(decided)
     if truth.unknown is not None:
         known = known - total(truth.unknown)
-        known[..., truth.unknown.sum(axis=0) == decided.shape[0]] = 0.0  # not by rounding
+        known[truth.unknown.sum(axis=0) == decided.shape[0]] = 0.0  # not by rounding
         given = given - total(_among(truth.unknown, truth.unknown_cells, decided))
     hits = total(_among(truth.positive, truth.cells, decided))
     return DecisionCounts(known, total(truth.positive), given, hits)

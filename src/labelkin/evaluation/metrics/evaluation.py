@@ -31,6 +31,7 @@ from labelkin.evaluation.metrics.probabilities import (
     sum_probabilities,
 )
 from labelkin.evaluation.metrics.rankings import sum_rankings
+from labelkin.records import short
 from labelkin.scaling.blocks import Engine, read_parts
 from labelkin.scaling.distributed import using
 
@@ -151,6 +152,11 @@ subset_loss 0.500>
             f"<tr><th>{name}</th><td>{value:.5f}</td></tr>" for name, value in self.scores().items()
         )
         return f"<table><caption>{self._size()}</caption>{rows}</table>"
+
+    @property
+    def n_bins(self) -> int | None:
+        """Number of bins of the calibration error; ``None`` without log-odds."""
+        return None if self.probability is None else len(self.probability.bin_count)
 
     @property
     def n_ranked(self) -> float | None:
@@ -283,29 +289,12 @@ def _evaluate_block(block: Any, settings: dict[str, Any]) -> Evaluation:
 
 
 def _check_alike(one: Evaluation, other: Evaluation) -> None:
-    """Only what was evaluated in the same way can be added."""
-    others = _settings(other)
-    for what, mine in _settings(one).items():
-        theirs = others[what]
+    """Raise unless both evaluations have the same labels and settings."""
+    for what in ("labels", "ks", "n_bins"):
+        mine, theirs = getattr(one, what), getattr(other, what)
         if not (mine is theirs or np.array_equal(mine, theirs)):
+            shown = [short(np.asarray(value).tolist()) for value in (mine, theirs)]
             raise ValueError(
-                f"Evaluations add up only when their {what} agree, got {_short(mine)} and "
-                f"{_short(theirs)}. Evaluate both in the same way; labels=... names the labels."
+                f"Evaluations add up only when their {what} agree, got {' and '.join(shown)}. "
+                "Evaluate both in the same way; labels=... names the labels."
             )
-
-
-def _settings(evaluation: Evaluation) -> dict[str, Any]:
-    probability = evaluation.probability
-    return {
-        "labels": evaluation.labels,
-        "ks": evaluation.ks,
-        "use of log_odds": probability is not None,
-        "n_bins": None if probability is None else len(probability.bin_count),
-    }
-
-
-def _short(value: Any) -> str:
-    if not isinstance(value, np.ndarray):
-        return repr(value)
-    dots = ", …" if len(value) > 4 else ""
-    return f"{len(value)} ({', '.join(map(str, value[:4].tolist()))}{dots})"

@@ -364,8 +364,7 @@ def _cells(matrix: sparse.csr_array) -> Places:
 LOWER_IS_BETTER = frozenset(
     (
         *("hamming_loss", "subset_loss", "one_error", "coverage", "ranking_loss"),
-        *("log_loss", "log_loss_per_label", "brier_score", "brier_score_per_label"),
-        "expected_calibration_error",
+        *("log_loss", "brier_score", "expected_calibration_error"),
     )
 )
 #: The names in :meth:`labelkin.evaluation.metrics.Evaluation.scores` of decisions and log-odds.

@@ -34,7 +34,7 @@ def log_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> f
 
     Computed from the log-odds, so no certainty is rounded away: infinite log-odds cost 0 when right
     and inf when wrong. Unknown cells are left out of the sum; 0/0 (no known cell) is NaN.
-    scikit-learn's ``log_loss`` means one label; see :func:`log_loss_per_label` for those.
+    scikit-learn's ``log_loss`` is for one label; ``evaluate(...).per_label()`` returns those.
 
     Parameters
     ----------
@@ -55,32 +55,6 @@ def log_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> f
     1.0397
     """
     return _sums(Y, log_odds, sample_weight).scores()["log_loss"]
-
-
-def log_loss_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> FloatArray:
-    """Return each label's mean log loss over the documents where it is known, ``(n_labels,)``.
-
-    0/0 (known nowhere) is NaN.
-
-    Parameters
-    ----------
-    Y : label matrix, label sets or classes
-        The true labels.
-    log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for known labels, no NaN.
-    sample_weight : array of shape (n_documents,), or None, default None
-        Weight of each document.
-
-    Returns
-    -------
-    array of shape (n_labels,)
-
-    Examples
-    --------
-    >>> log_loss_per_label([[1, 0], [1, 1]], [[np.inf, 0.0], [np.inf, np.inf]]).round(3).tolist()
-    [0.0, 0.347]
-    """
-    return _sums(Y, log_odds, sample_weight).per_label()["log_loss"]
 
 
 def brier_score(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
@@ -105,34 +79,6 @@ def brier_score(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -
     0.25
     """
     return _sums(Y, log_odds, sample_weight).scores()["brier_score"]
-
-
-def brier_score_per_label(
-    Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None
-) -> FloatArray:
-    """Return each label's mean of (P − Y)² over the documents where it is known, ``(n_labels,)``.
-
-    0/0 (known nowhere) is NaN.
-
-    Parameters
-    ----------
-    Y : label matrix, label sets or classes
-        The true labels.
-    log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for known labels, no NaN.
-    sample_weight : array of shape (n_documents,), or None, default None
-        Weight of each document.
-
-    Returns
-    -------
-    array of shape (n_labels,)
-
-    Examples
-    --------
-    >>> brier_score_per_label([[1, 0], [1, 1]], [[np.inf, 0.0], [np.inf, np.inf]]).tolist()
-    [0.0, 0.125]
-    """
-    return _sums(Y, log_odds, sample_weight).per_label()["brier_score"]
 
 
 def expected_calibration_error(
@@ -277,7 +223,10 @@ class ProbabilitySums(Sums):
 
 def squared_errors(truth: Truth, log_odds: FloatArray) -> FloatArray:
     """Return (P − Y)² of every cell, 0 where unknown, ``(n_documents, n_labels)``."""
-    return _squared_errors(expit(log_odds), truth)
+    errors = expit(log_odds)
+    errors[truth.cells] -= 1.0
+    errors[truth.unknown_cells] = 0.0
+    return errors * errors
 
 
 def log_losses(truth: Truth, log_odds: FloatArray) -> FloatArray:
@@ -324,13 +273,9 @@ def sum_probabilities(truth: Truth, log_odds: Any, n_bins: int) -> ProbabilitySu
         bin_probability=by_bin(times * probability, 0.0),
         bin_positive=by_bin(times * is_true, float(missed.sum())),
         squared_error=cells.sums_by_label(times * error) + missed,
-        log_loss=cells.sums_by_label(_product(times, loss)) - missed * np.log(ABSENT),
+        log_loss=cells.sums_by_label(times * np.where(times > 0, loss, 0.0))
+        - missed * np.log(ABSENT),
     )
-
-
-def _product(times: FloatArray, loss: FloatArray) -> FloatArray:
-    """Return the product; 0 for weight 0 also if the loss is infinite."""
-    return np.where(times > 0, times * np.where(times > 0, loss, 0.0), 0.0)
 
 
 def read_n_bins(n_bins: int) -> int:
@@ -340,22 +285,9 @@ def read_n_bins(n_bins: int) -> int:
     return int(n_bins)
 
 
-def _squared_errors(probability: FloatArray, truth: Truth) -> FloatArray:
-    """Turn probabilities into squared errors, in place."""
-    probability[truth.cells] -= 1.0
-    probability[truth.unknown_cells] = 0.0
-    probability *= probability
-    return probability
-
-
 def _softplus(values: FloatArray) -> FloatArray:
     """Return log(1 + e^x) for x of any size, ±inf included."""
-    result = np.abs(values)
-    np.negative(result, out=result)
-    np.exp(result, out=result)
-    np.log1p(result, out=result)
-    result += np.maximum(values, 0.0)
-    return result
+    return np.asarray(np.log1p(np.exp(-np.abs(values))) + np.maximum(values, 0.0))
 
 
 def _sums(Y: Any, log_odds: ArrayLike, sample_weight: Weights, n_bins: int = 1) -> ProbabilitySums:

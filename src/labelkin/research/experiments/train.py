@@ -24,7 +24,7 @@ from labelkin.content.any_classifier import PerLabel
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.label_matrix import LabelMatrix
 from labelkin.learned.calibration import Calibration, fit_calibration
-from labelkin.learned.fitting import LearnedWeight
+from labelkin.learned.weights import LearnedWeight
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.models.builder import STRONG, build_part, view_members
@@ -43,7 +43,7 @@ from labelkin.research.experiments.plan import (
 from labelkin.research.experiments.prepared_corpus import PreparedCorpus, fit_features
 from labelkin.solvers.logistic import fit_logistic_layer
 from labelkin.text import WordCounts
-from labelkin.thresholds import LabelLimits, SCutFBR, ThresholdRule, as_rule
+from labelkin.thresholds import LabelLimits, SCutFBR, ThresholdRule, rule_for
 
 Matrix = NDArray[np.float64]
 
@@ -271,7 +271,7 @@ def parameter_types(kind: PartKind | Callable[..., Any], name: str = "") -> dict
 
 def make_rule(thresholds: Thresholds) -> ThresholdRule:
     """Return an unfitted rule for log-odds."""
-    return as_rule(build_named("thresholds", thresholds.rule, **thresholds.parameters), "log_odds")
+    return rule_for(build_named("thresholds", thresholds.rule, **thresholds.parameters))
 
 
 def check_rule(thresholds: Thresholds) -> None:

@@ -1,17 +1,17 @@
-"""Suspected errors as records: from the probability of an error in every cell to the issues."""
+"""Issues: suspected errors as records, from the probability of an error in every cell."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelkin.curation.audit.contradictions import BrokenRule, CellPlace, NearDuplicate
-from labelkin.curation.audit.evidence import GivenEvidence
-from labelkin.curation.audit.noise import NoiseModel
+from labelkin.curation.audit.noise import GivenEvidence, NoiseModel
 from labelkin.explain.contributions import LabelContribution
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import count_log_odds
@@ -20,10 +20,11 @@ from labelkin.solvers.cosine_index import similar_documents
 
 IssueKind = Literal["missing", "wrong", "near-duplicate", "rule"]
 ISSUE_KINDS: tuple[IssueKind, ...] = ("missing", "wrong", "near-duplicate", "rule")
-#: Smaller reasons are printed as 0.0, and left out.
+#: Smaller reasons are left out: they would be printed as 0.0.
 _SHOWN = 0.05
-
-_Places = tuple[NDArray[np.intp], NDArray[np.intp]]
+#: Number of similar documents of an issue.
+_SIMILAR = 3
+_HAS = {True: "has it", False: "lacks it", None: "unknown"}
 
 
 @short_repr
@@ -173,9 +174,15 @@ class IssueTable:
         self, most: int, kinds: Collection[IssueKind] | None = None
     ) -> list[CellPlace]:
         """Return at most ``most`` cells, of some kinds, the most probable errors first."""
-        probability = self.probability if kinds is None else self._of_kinds(kinds)
-        rows, columns = _largest(probability, most)
-        return list(zip(rows.tolist(), columns.tolist(), strict=True))
+        flat = self.probability.ravel()
+        least = np.float32(0)
+        if kinds is None and 0 < most < flat.size:
+            least = np.partition(flat, flat.size - most)[flat.size - most]
+        cells = np.flatnonzero((flat >= least) & (flat > 0))
+        cells = cells[np.argsort(-flat[cells], kind="stable")]
+        places = (divmod(int(cell), self.probability.shape[1]) for cell in cells)
+        chosen = (place for place in places if kinds is None or self.kind(*place) in kinds)
+        return list(islice(chosen, most))
 
     def kind(self, i: int, j: int) -> IssueKind:
         """Return the kind of error of a cell."""
@@ -185,22 +192,11 @@ class IssueTable:
             return "near-duplicate"
         return "wrong" if self.labels.positive[i, j] else "missing"
 
-    def issues(
-        self, cells: Sequence[CellPlace], n_similar: int = 3, n_jobs: int | None = None
-    ) -> list[Issue]:
+    def issues(self, cells: Sequence[CellPlace], n_jobs: int | None = None) -> list[Issue]:
         """Return the records of some cells."""
-        similar = self._similar([i for i, _ in cells], n_similar, n_jobs)
+        similar = self._similar([i for i, _ in cells], n_jobs)
         prior = count_log_odds(*self.labels.counts())
-        return [self._issue(i, j, float(prior[j]), similar[i]) for i, j in cells]
-
-    def _of_kinds(self, kinds: Collection[IssueKind]) -> NDArray[np.float32]:
-        """Return the probabilities, 0 where errors are of another kind."""
-        given = self.labels.positive.nonzero()
-        result = self.probability.copy() if "missing" in kinds else np.zeros_like(self.probability)
-        result[given] = self.probability[given] if "wrong" in kinds else 0.0
-        for cell in self.broken.keys() | self.duplicates.keys():
-            result[cell] = self.probability[cell] if self.kind(*cell) in kinds else 0.0
-        return result
+        return [self._issue(i, j, float(prior[j]), similar.get(i, {})) for i, j in cells]
 
     def _issue(self, i: int, j: int, prior: float, similar: Mapping[int, float]) -> Issue:
         has, name = self.labels.positive, self.labels.names[j]
@@ -254,20 +250,19 @@ class IssueTable:
             return None
         return bool(self.labels.positive[i, j])
 
-    def _similar(
-        self, documents: Sequence[int], most: int, n_jobs: int | None
-    ) -> dict[int, dict[int, float]]:
+    def _similar(self, documents: Sequence[int], n_jobs: int | None) -> dict[int, dict[int, float]]:
         """Return the most similar documents of each document, and their cosines."""
-        if self.rows is None or not most or not documents:
-            return {i: {} for i in documents}
+        if self.rows is None or not documents:
+            return {}
         asked = np.unique(documents)
-        found = similar_documents(self.rows, self.rows[asked], most + 1, n_jobs=n_jobs)
+        found = similar_documents(self.rows, self.rows[asked], _SIMILAR + 1, n_jobs=n_jobs)
         similar = {}
         for q, own in enumerate(asked.tolist()):
             cells = slice(found.indptr[q], found.indptr[q + 1])
             near = dict(zip(found.indices[cells].tolist(), found.data[cells].tolist(), strict=True))
             near.pop(own, None)
-            similar[own] = dict(sorted(near.items(), key=lambda one: (-one[1], one[0]))[:most])
+            ranked = sorted(near.items(), key=lambda one: (-one[1], one[0]))
+            similar[own] = dict(ranked[:_SIMILAR])
         return similar
 
 
@@ -282,6 +277,10 @@ def list_end(probability: ArrayLike, n_errors: float) -> int:
         In descending order.
     n_errors : float
         Expected number of errors in all.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -309,7 +308,11 @@ def reasons(
     reason : str
         The broken rule or the near-duplicate in words, or "".
     most : int, default 3
-        Number of reasons, by absolute value; one for the error is always among them.
+        Number of reasons, by absolute value; the strongest one for the error is always included.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -328,45 +331,40 @@ def reasons(
     return "; ".join(filter(None, (supports, opposes and f"against: {opposes}", duplicate)))
 
 
-def issues_frame(issues: Sequence[Issue], ids: Sequence[Any] | None = None) -> Any:
+def other_label(label: Any, given: bool) -> str:
+    """Return how another label of a document is named in a list of reasons."""
+    return f"{label}" if given else f"no {label}"
+
+
+def similar_text(document: Any, similarity: float, given: bool | None) -> str:
+    """Return a similar document in words.
+
+    Examples
+    --------
+    >>> similar_text("doc-7", 0.914, None)
+    'doc-7 (0.91, unknown)'
+    """
+    return f"{document} ({similarity:.2f}, {_HAS[given]})"
+
+
+def issues_frame(issues: Sequence[Issue]) -> Any:
     """Return issues as a pandas DataFrame, a row each, parts in columns."""
     try:
         import pandas as pd
     except ImportError:
         raise ImportError('issues_frame requires pandas: pip install "labelkin[frames]"') from None
     parts = list(dict.fromkeys(name for issue in issues for name in issue.parts))
-    part_columns = [name.replace(" ", "_") for name in parts]
-    first = ["label", "kind", "given", "repair", "probability", "reason"]
+    columns = ["document", "label", "kind", "given", "repair", "probability", "reason"]
     rows = []
     for issue in issues:
-        others = [
-            (f"{'' if one.value else 'no '}{one.label}", one.log_odds) for one in issue.labels
-        ]
-        similar = [
-            f"{one.document if ids is None else ids[one.document]} ({one.similarity:.2f}, "
-            f"{'unknown' if one.given is None else 'has it' if one.given else 'lacks it'})"
-            for one in issue.similar
-        ]
+        others = [(other_label(one.label, one.value > 0), one.log_odds) for one in issue.labels]
         rows.append(
             [
-                issue.document if ids is None else ids[issue.document],
-                *(getattr(issue, name) for name in first),
+                *(getattr(issue, name) for name in columns),
                 *(issue.parts.get(name, 0.0) for name in parts),
                 reasons(issue.parts, others, issue.reason),
-                "; ".join(similar),
+                "; ".join(similar_text(*one) for one in issue.similar),
             ]
         )
-    columns = ["document", *first, *part_columns, "because_of", "similar"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _largest(probability: NDArray[np.float32], most: int) -> _Places:
-    """Return the places of the largest values above 0, in order; of equal ones the first."""
-    flat = probability.ravel()
-    bound = np.float32(0)
-    if 0 < most < flat.size:
-        bound = np.partition(flat, flat.size - most)[flat.size - most]
-    cells = np.flatnonzero((flat >= bound) & (flat > 0))
-    cells = cells[np.argsort(-flat[cells], kind="stable")][:most]
-    row, column = np.divmod(cells, probability.shape[1])
-    return row, column
+    part_columns = [name.replace(" ", "_") for name in parts]
+    return pd.DataFrame(rows, columns=[*columns, *part_columns, "because_of", "similar"])

@@ -1,0 +1,298 @@
+"""Issues of an audit as JSON lines, as a table to edit, and as an HTML page.
+
+A record is one issue with names, texts and words: a line of JSON, a row of the table, an example
+on the page, and an issue of ``labelkin serve --review``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from labelkin.curation.audit.issues import (
+    Issue,
+    LabelErrors,
+    other_label,
+    reasons,
+    similar_text,
+)
+from labelkin.curation.corrections import fingerprint_of
+from labelkin.files import csv_text, write_atomic
+from labelkin.pages import page_template
+
+Record = Mapping[str, Any]
+
+#: Maximum number of characters of a text in a record, on the page, and of its beginning.
+_RECORD_TEXT, _PAGE_TEXT, _BEGINNING = 20_000, 1_500, 240
+#: Maximum number of other labels in a record, of words in a row, and of examples of a label.
+_MOST_LABELS, _MOST_WORDS, _MOST_EXAMPLES = 8, 5, 20
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+#: Minimum strength of a mark, as a share of the strongest word.
+_STRENGTHS = ((0.4, "strong"), (0.15, "medium"), (0.04, "weak"))
+_PARTS = {
+    "prior": "how common the label is",
+    "content": "the text",
+    "other labels": "the other labels",
+    "number of labels": "the number of labels",
+    "noise": "how common such errors are",
+    "rules": "rules",
+}
+
+
+def issue_record(
+    issue: Issue,
+    ids: Sequence[str],
+    label_sets: Sequence[Sequence[Any]],
+    texts: Sequence[str] | None,
+    words: Sequence[Record] = (),
+    names: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return an issue as plain values, with ids and texts in place of rows.
+
+    Parameters
+    ----------
+    issue : Issue
+        An issue of an audit.
+    ids, label_sets, texts : sequences of length n_documents
+        All documents of the audit; ``texts`` is ``None`` for vectors.
+    words : sequence of mappings
+        Terms of the document, their spellings and their contributions to the log-odds of the
+        change: ``term``, ``words``, ``log_odds``.
+    names : mapping of labels to names, optional
+        Names in a vocabulary.
+
+    Returns
+    -------
+    dict
+        ``decision`` is empty; ``parts``, ``because_of`` (other labels) and ``words`` are positive
+        if they support the change; ``fingerprint`` is that of the whole text.
+    """
+    text = "" if texts is None else str(texts[issue.document])
+    reason = re.sub(r"^document (\d+) ", lambda m: f"document {ids[int(m[1])]} ", issue.reason)
+    record: dict[str, Any] = {
+        "document": ids[issue.document],
+        "label": str(issue.label),
+        "kind": issue.kind,
+        "given": issue.given,
+        "repair": issue.repair,
+        "probability": round(issue.probability, 6),
+        "decision": "",
+        "reason": reason,
+        "parts": {name: round(value, 4) for name, value in issue.parts.items()},
+        "because_of": [
+            {
+                "label": str(one.label),
+                "given": one.value > 0,
+                "log_odds": round(one.log_odds, 4),
+            }
+            for one in issue.labels[:_MOST_LABELS]
+        ],
+        "words": list(words),
+        "similar": [
+            {
+                "document": ids[one.document],
+                "similarity": round(one.similarity, 4),
+                "given": one.given,
+                "labels": [str(label) for label in label_sets[one.document]],
+                "text": "" if texts is None else beginning(str(texts[one.document])),
+            }
+            for one in issue.similar
+        ],
+        "labels": [str(label) for label in label_sets[issue.document]],
+        "text": text[:_RECORD_TEXT],
+        "fingerprint": fingerprint_of(text) if text else "",
+    }
+    if names:
+        others = [one["label"] for one in record["because_of"]]
+        similar = [label for one in record["similar"] for label in one["labels"]]
+        mentioned = dict.fromkeys([record["label"], *others, *record["labels"], *similar])
+        record["names"] = {label: names.get(label, label) for label in mentioned}
+    return record
+
+
+def with_names(record: Record) -> Record:
+    """Return a record with names in place of labels."""
+    names = record.get("names")
+    if not names:
+        return record
+    return {
+        **record,
+        "label": names[record["label"]],
+        "because_of": [{**one, "label": names[one["label"]]} for one in record["because_of"]],
+        "labels": [names[label] for label in record["labels"]],
+        "similar": [
+            {**one, "labels": [names[label] for label in one["labels"]]}
+            for one in record["similar"]
+        ],
+    }
+
+
+def beginning(text: str) -> str:
+    r"""Return the beginning of a text, on one line.
+
+    Examples
+    --------
+    >>> beginning("Tea,\n  with sugar.")
+    'Tea, with sugar.'
+    """
+    line = " ".join(text[: 4 * _BEGINNING].split())
+    return line if len(line) <= _BEGINNING else f"{line[:_BEGINNING].rsplit(' ', 1)[0]} …"
+
+
+def because(record: Record) -> str:
+    """Return the strongest reasons for the change, the text included, then those against it.
+
+    Examples
+    --------
+    >>> because({"parts": {"content": 1.5, "other labels": 3.21}, "reason": "",
+    ...          "because_of": [{"label": "wheat", "given": True, "log_odds": 3.21}]})
+    'wheat +3.2; content +1.5'
+    """
+    others = [
+        (other_label(one["label"], one["given"]), one["log_odds"]) for one in record["because_of"]
+    ]
+    return reasons(record["parts"], others, record["reason"])
+
+
+def write_issues(records: Sequence[Record], path: Path) -> None:
+    """Write records: a table if the name ends in .csv or .tsv, otherwise JSON lines.
+
+    Reviewers write change, keep or cannot say into the column ``decision`` of the table. No cell
+    is a formula in a spreadsheet.
+    """
+    delimiter = _DELIMITERS.get(path.suffix.lower())
+    if delimiter is None:
+        text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
+    else:
+        rows = [_row(one) for one in records]
+        parts = dict.fromkeys(name for one in records for name in one["parts"])
+        head = ["document", "label", "kind", "given", "repair", "probability", "decision", "reason"]
+        head += ["name"] if any("name" in row for row in rows) else []
+        head += [*parts, "because of", "words", "similar", "labels", "text", "fingerprint"]
+        cells = [[row.get(name, 0.0) for name in head] for row in rows]
+        text = csv_text([head, *cells], delimiter)
+    write_atomic(path, text.encode("utf-8", "backslashreplace"))
+
+
+def _row(record: Record) -> dict[str, Any]:
+    """Return the cells of a record by column; parts that are missing are 0."""
+    label, names = record["label"], record.get("names")
+    words = [(one["words"] or [one["term"]], one["log_odds"]) for one in record["words"]]
+    similar = [(one["document"], one["similarity"], one["given"]) for one in record["similar"]]
+    return {
+        **record,
+        **({"name": names[label]} if names else {}),
+        **record["parts"],
+        "given": "yes" if record["given"] else "no",
+        "because of": because(record),
+        "words": "; ".join(f"{spelled[0]} {added:+.1f}" for spelled, added in words[:_MOST_WORDS]),
+        "similar": "; ".join(similar_text(*one) for one in similar),
+        "labels": "; ".join(record["labels"]),
+        "text": beginning(record["text"]),
+    }
+
+
+class Piece(NamedTuple):
+    """A piece of a text, and whether it is evidence for or against the change, and how strong."""
+
+    text: str
+    side: str = ""
+    strength: str = ""
+
+
+def audit_page(
+    name: str,
+    records: Sequence[Record],
+    label_errors: Sequence[LabelErrors],
+    n_errors: float,
+    notes: Sequence[str] = (),
+) -> str:
+    """Return the page; all text in it is escaped, and it loads nothing from other hosts.
+
+    Parameters
+    ----------
+    name : str
+        Name of the corpus.
+    records : sequence of mappings
+        Issues, the most probable ones first.
+    label_errors : sequence of LabelErrors
+        Expected numbers of errors by label.
+    n_errors : float
+        Expected number of errors in all.
+    notes : sequence of str
+        Notes for readers.
+
+    Returns
+    -------
+    str
+    """
+    of_label: dict[str, list[Record]] = {}
+    for record in records:
+        of_label.setdefault(record["label"], []).append(record)
+    errors = sorted(label_errors, key=lambda one: -(one.missing + one.wrong))
+    rows = [one for one in errors if str(one.label) in of_label or one.missing + one.wrong >= 0.5]
+    sections = [
+        {
+            "label": label,
+            "key": f"label-{k}",
+            "examples": [_example(record) for record in of_label[label][:_MOST_EXAMPLES]],
+            "n_more": len(of_label[label][_MOST_EXAMPLES:]),
+        }
+        for k, one in enumerate(errors)
+        if (label := str(one.label)) in of_label
+    ]
+    return page_template("audit.html").render(
+        name=name,
+        n_errors=n_errors,
+        missing=sum(one.missing for one in label_errors),
+        wrong=sum(one.wrong for one in label_errors),
+        issues=records,
+        notes=notes,
+        rows=rows,
+        keys={section["label"]: section["key"] for section in sections},
+        listed={label: len(found) for label, found in of_label.items()},
+        sections=sections,
+    )
+
+
+def marked_text(text: str, words: Sequence[Record]) -> Iterator[Piece]:
+    """Yield a text in pieces; words that are evidence for or against the change are marked.
+
+    Examples
+    --------
+    >>> tea = {"term": "tea", "words": ["tea"], "log_odds": 1.0}
+    >>> [piece.text for piece in marked_text("Hot tea, teas.", [tea])]
+    ['Hot ', 'tea', ', teas.']
+    """
+    most = max((abs(word["log_odds"]) for word in words), default=0.0) or 1.0
+    marks: dict[str, Piece] = {}
+    for word in words:
+        share, side = abs(word["log_odds"]) / most, "for" if word["log_odds"] > 0 else "against"
+        strength = next((name for least, name in _STRENGTHS if share >= least), "")
+        marks |= {
+            spelled.lower(): Piece("", side, strength) for spelled in word["words"] if strength
+        }
+    any_word = "|".join(map(re.escape, sorted(marks, key=len, reverse=True)))
+    end = 0
+    for match in re.finditer(rf"(?<!\w)(?:{any_word})(?!\w)", text, re.IGNORECASE) if marks else ():
+        mark = marks.get(match[0].lower())
+        if mark is not None:
+            yield Piece(text[end : match.start()])
+            yield mark._replace(text=match[0])
+            end = match.end()
+    yield Piece(text[end:])
+
+
+def _example(record: Record) -> dict[str, Any]:
+    text = record["text"][:_PAGE_TEXT]
+    cut = len(record["text"]) > len(text)
+    parts = sorted(record["parts"].items(), key=lambda part: -abs(part[1]))
+    return {
+        "issue": record,
+        "percent": f"{100 * record['probability']:.0f}",
+        "parts": [(_PARTS.get(name, name), value) for name, value in parts],
+        "pieces": [*marked_text(text, record["words"]), *([Piece(" …")] if cut else [])],
+    }
