@@ -255,8 +255,7 @@ class TestWhatIsUnderstood:
         assert (
             "20 documents, 4 without labels, 3 labels: 'milk', 'n/a', 'tea', columns separated by "
             "semicolons, separator '|', text from 'Überblick', labels from 'Schlagwörter', id from "
-            "'Nr'. Those without labels are kept; --unlabelled skip leaves them out."
-            in done.err
+            "'Nr'. Those without labels are kept; --unlabelled skip leaves them out." in done.err
         )
         assert "Note: 'n/a' is a label here" in done.err
         answers = call("predict", out, path, *self.COLUMNS, "-q").done().splitlines()
