@@ -1,4 +1,4 @@
-"""API pages: one for every public name, of what is the library's own.
+"""API pages, one for each public name of the library.
 
 The templates in docs/templates/autosummary lay them out. A name that can be imported from two
 places has its page where users import it from, and a docstring may refer to it, or to what is not
@@ -17,8 +17,8 @@ from docutils import nodes
 
 #: Modules whose every public name has a page.
 MODULES = sorted(
-    {"corpora", "research.related", "text", "thresholds", "vocabulary"}
-    | {"curation"}
+    {"content", "corpora", "curation", "explain", "research.related", "text", "thresholds"}
+    | {"vocabulary"}
     | {f"evaluation.{name}" for name in ("metrics", "significance", "splits")}
 )
 
