@@ -3,13 +3,13 @@
 Each is a scikit-learn multilabel classifier with ``predict_proba``; docs/explanation/
 related-methods.md lists their assumptions and uses.
 
-===================  =============================================================================
-``chains``           ``ClassifierChain``, ``ChainEnsemble``, ``ProbabilisticChain``
-``stacking``         ``StackedRelevance``, ``DependentRelevance``, ``DependencyNetwork``
-``neighbours``       ``MLkNN``, ``BRkNN``, ``IBLR``
-``mixtures``         ``MixtureModel``, ``ParametricMixture``
-``whole_label_sets`` ``LabelPowerset``, ``RAkEL``, ``MultilabelTree``, ``MultilabelForest``
-===================  =============================================================================
+====================  ============================================================================
+``chains``            ``ClassifierChain``, ``ChainEnsemble``, ``ProbabilisticChain``
+``stacking``          ``StackedRelevance``, ``DependentRelevance``, ``DependencyNetwork``
+``neighbours``        ``MLkNN``, ``BRkNN``, ``IBLR``
+``mixtures``          ``MixtureModel``, ``ParametricMixture``
+``whole_label_sets``  ``LabelPowerset``, ``RAkEL``, ``MultilabelTree``, ``MultilabelForest``
+====================  ============================================================================
 """
 
 from labelkin.research.related.chains import ChainEnsemble, ClassifierChain, ProbabilisticChain
