@@ -1,17 +1,11 @@
 """Suggestions and explanations over HTTP are the model's own, and their parts add up."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
 from labelkin import storage
 from labelkin.corpora.corpus import labels_of
 from labelkin.label_matrix import names_to_columns
-from labelkin.service import answers
-from labelkin.service.messages import ExplainRequest, SuggestRequest
-from labelkin.service.models import ServedModel
-from labelkin.text import WordCounts
 
 pytestmark = pytest.mark.xdist_group("service")
 NEWS, RULED = "/api/models/news", "/api/models/ruled"
@@ -23,15 +17,11 @@ KNOWN = [
 ]
 
 
-def parts_of(answer):
-    return sum(answer["parts"].values())
-
-
 @pytest.mark.parametrize("known", KNOWN)
 @pytest.mark.parametrize("name", ["news", "ruled"])
 def test_suggestions_are_the_models_own(client, newsroom, news_file, ruled_file, name, known):
     pipeline = storage.load({"news": news_file, "ruled": ruled_file}[name])
-    for text in newsroom.documents[newsroom.test[:5]]:
+    for text in ["", *newsroom.documents[newsroom.test[:5]]]:
         answer = client.post(
             f"/api/models/{name}/suggest", json={"text": text, **known, "limit": 1000}
         ).json()
@@ -44,17 +34,11 @@ def test_suggestions_are_the_models_own(client, newsroom, news_file, ruled_file,
         np.testing.assert_allclose(got, expected[open_labels], atol=1e-12)
         known_labels = {item["label"] for item in answer["known"]}
         assert known_labels == set(names[~open_labels].tolist())
-
-
-@pytest.mark.parametrize("known", KNOWN)
-@pytest.mark.parametrize("path", [NEWS, RULED])
-def test_parts_add_up_and_the_most_probable_come_first(client, newsroom, path, known):
-    for text in ["", *newsroom.documents[newsroom.test[:10]]]:
-        answer = client.post(f"{path}/suggest", json={"text": text, **known, "limit": 50}).json()
+        assert answer["n_open"] == len(answer["suggestions"]) == open_labels.sum()
         values = [item["log_odds"] for item in answer["suggestions"]]
         assert values == sorted(values, reverse=True)
         for item in answer["suggestions"]:
-            assert abs(parts_of(item) - item["log_odds"]) < 1e-9
+            assert sum(item["parts"].values()) == pytest.approx(item["log_odds"], abs=1e-9)
             assert item["probability"] == pytest.approx(1 / (1 + np.exp(-item["log_odds"])))
 
 
@@ -64,19 +48,6 @@ def test_the_limit_keeps_the_best(client, newsroom):
     few = client.post(f"{NEWS}/suggest", json={**request, "limit": 4}).json()["suggestions"]
     assert few == many[:4]
     assert len(many) == 37
-
-
-def test_accepting_a_label_moves_the_others(client):
-    text = "The harvest was good this year."
-    before, after = (
-        client.post(f"{NEWS}/suggest", json={"text": text, "accepted": accepted, "limit": 50})
-        for accepted in ([], ["wheat"])
-    )
-    before, after = (
-        {item["label"]: item["probability"] for item in answer.json()["suggestions"]}
-        for answer in (before, after)
-    )
-    assert after["grain"] > before["grain"] + 0.1
 
 
 def test_what_follows_by_a_rule_is_known_because_of_it(client):
@@ -124,58 +95,13 @@ def test_an_explanation_names_the_words_as_they_are_written(client):
     assert {"Wheat", "WHEAT"} in [set(term["words"]) for term in terms]
 
 
-def test_a_known_label_is_reasons_as_if_it_were_open(client):
+def test_known_label_is_explained_like_an_open_one(client):
     request = {"text": "Wheat.", "label": "wheat"}
     answers = [
         client.post(f"{NEWS}/explain", json={**request, "accepted": accepted}).json()
         for accepted in ([], ["wheat"])
     ]
     assert answers[0] == answers[1]
-
-
-TEXT, KNOWN_LABELS = "The wheat harvest was good.", {"accepted": ["grain"], "rejected": ["gas"]}
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda model: answers.suggest_open_labels(model, SuggestRequest(text=TEXT)),
-        lambda model: answers.suggest_open_labels(model, SuggestRequest(text=TEXT, **KNOWN_LABELS)),
-        lambda model: answers.explain(model, ExplainRequest(text=TEXT, label="wheat")),
-        lambda model: answers.explain(
-            model, ExplainRequest(text=TEXT, label="wheat", **KNOWN_LABELS)
-        ),
-        lambda model: answers.most_probable_labels(model, [answers.TextQuery(TEXT, 10, 0.0)]),
-        lambda model: answers.most_probable_labels(
-            model, [answers.TextQuery(text, 10, 0.0) for text in (TEXT, "Rain.")]
-        ),
-    ],
-    ids=["suggest", "suggest known", "explain", "explain known", "annif", "annif batch"],
-)
-@pytest.mark.parametrize("file", ["news_file", "ruled_file"])
-def test_words_content_and_posterior_are_computed_once(ask, file, request, monkeypatch):
-    n_calls = Counter()
-
-    def counted(what, real):
-        def count(*args):
-            n_calls[what] += 1
-            return real(*args)
-
-        return count
-
-    counter = WordCounts.counter
-    monkeypatch.setattr(
-        WordCounts, "counter", lambda words, *args: counted("words", counter(words, *args))
-    )
-    model = ServedModel("m", request.getfixturevalue(file))
-    n_calls.clear()  # it tries itself when it is loaded
-    content = type(model.classifier.content_)
-    monkeypatch.setattr(content, "log_odds", counted("content", content.log_odds))
-    # However a posterior is computed, it begins by filling in the labels.
-    predicted = model.snapshot.rescorer.combination_.predicted
-    object.__setattr__(predicted, "fill_in", counted("posterior", predicted.fill_in))
-    ask(model)
-    assert n_calls == {"words": 1, "content": 1, "posterior": 1}
 
 
 def test_a_label_that_follows_by_a_rule_has_no_explanation(client):
@@ -302,10 +228,18 @@ def test_the_map_shows_the_strongest_edges_inside_the_frame(client):
     assert len(set(names)) == len(names)
     assert {edge[end] for edge in answer["edges"] for end in ("first", "second")} == set(names)
     assert all(0 <= node[axis] <= 1 for node in answer["nodes"] for axis in "xy")
-    again = client.get(f"{NEWS}/graph", params={"attractions": 12, "repulsions": 6}).json()
-    assert again == answer
+    for sign in (1, -1):
+        side = [edge for edge in answer["edges"] if sign * edge["strength"] > 0]
+        bounds = [sign * edge["bound"] for edge in side]
+        assert bounds == sorted(bounds, reverse=True)
+        assert all(0 <= b <= sign * e["strength"] for b, e in zip(bounds, side, strict=True))
 
 
-def test_a_map_without_edges_is_empty(client):
-    answer = client.get(f"{NEWS}/graph", params={"attractions": 0, "repulsions": 0})
-    assert answer.json() == {"nodes": [], "edges": []}
+def test_search_without_a_match_finds_similar_names(client):
+    found = client.get(f"{NEWS}/labels", params={"q": "wheet"}).json()
+    assert (found["similar"], found["total"]) == (True, 1)
+    assert [one["label"] for one in found["labels"]] == ["wheat"]
+    exact = client.get(f"{NEWS}/labels", params={"q": "whea"}).json()
+    assert "similar" not in exact and [one["label"] for one in exact["labels"]] == ["wheat"]
+    none = client.get(f"{NEWS}/labels", params={"q": "no such thing"}).json()
+    assert none == {"labels": [], "total": 0}

@@ -77,13 +77,6 @@ def test_a_label_that_is_no_candidate_is_accepted_and_the_candidates_react(
         assert item["log_odds"] == pytest.approx(by_name[item["label"]], abs=1e-12)
 
 
-def test_a_rejected_candidate_is_known_and_no_longer_suggested(some, candidates_model, text):
-    names, _ = candidates_of(candidates_model, text)
-    answer = suggested(some, text, rejected=names[:1])
-    assert [item["label"] for item in answer["known"]] == names[:1]
-    assert {item["label"] for item in answer["suggestions"]} == set(names[1:])
-
-
 def test_an_explanation_adds_up_and_names_known_labels_that_are_no_candidates(
     some, candidates_model, text
 ):

@@ -2,7 +2,6 @@
 
 import base64
 import socket
-import time
 
 import pytest
 from live_server import serving
@@ -118,9 +117,10 @@ def test_a_name_that_was_given_is_answered(locked):
 
 
 def test_every_answer_forbids_what_it_does_not_need(client):
-    for path in ("/", "/api/models", "/nothing", "/page/app.js"):
+    for path in ("/", "/docs", "/api/models", "/nothing", "/page/app.js"):
         headers = client.get(path).headers
         assert "default-src 'self'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["x-frame-options"] == "DENY"
         assert headers["referrer-policy"] == "no-referrer"
@@ -196,17 +196,6 @@ def test_a_body_that_does_not_come_is_not_waited_for(narrow):
         )
         connection.settimeout(10)
         assert connection.recv(4096).startswith(b"HTTP/1.1 408")
-
-
-def test_who_leaves_before_the_end_has_saved_nothing(narrow):
-    before = n_saved(narrow)
-    with socket.create_connection((narrow.base_url.host, narrow.base_url.port)) as connection:
-        connection.sendall(
-            b"POST /api/models/news/documents HTTP/1.1\r\nHost: localhost\r\n"
-            b'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"text": "half"}'
-        )
-    time.sleep(0.3)
-    assert n_saved(narrow) == before
 
 
 @pytest.mark.parametrize("order", [1, -1])

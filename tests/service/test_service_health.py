@@ -8,7 +8,7 @@ from threading import Thread
 
 import httpx
 import pytest
-from live_server import ServerProcess, server_process, serving, wait_until
+from live_server import ServerProcess, serving, wait_until
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
@@ -134,11 +134,6 @@ def test_a_port_in_use_is_named(news_file, tmp_path):
             serve([news_file], port=port, saved_work=tmp_path / "saved.sqlite")
 
 
-def test_the_address_is_announced(news_file, tmp_path):
-    with server_process(news_file, tmp_path / "saved.sqlite") as server:
-        assert httpx.get(f"{server.address}health").json() == {"status": "alive"}
-
-
 def test_no_model_is_nothing_to_serve():
     with pytest.raises(ValueError, match="There must be a model to serve"):
         create_app([])
@@ -202,18 +197,6 @@ def test_a_deleted_file_is_noticed_by_saving_and_by_ready(news_file, tmp_path):
             assert answer.status_code == 503
             assert "saved.sqlite" in answer.json()["detail"]
             assert "was moved, deleted or replaced" in answer.json()["detail"]
-
-
-def test_labels_that_are_made_up_are_counted_to_a_bound(news_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("labelkin.service.models._MOST_UNKNOWN", 50)
-    with serving(news_file, saved_work=tmp_path / "saved.sqlite") as client:
-        for i in range(3):
-            labels = [f"made up {i} {j}" for j in range(100)]
-            request = {"text": f"a {i}", "accepted": labels}
-            assert client.post("/api/models/news/documents", json=request).status_code == 201
-        state = "/api/models/news/saved"
-        wait_until(lambda: client.get(state).json()["learned"] == 3)
-        assert len(client.get(state).json()["unknown"]) == 50
 
 
 def test_a_file_of_the_maximum_size_takes_no_more_and_the_service_answers_on(news_file, tmp_path):

@@ -71,11 +71,16 @@ def test_each_bound_has_its_problem(small, path, body, problem):
     assert small.get("/api/models/news/saved").json()["documents"] == 0
 
 
+def test_limits_are_listed_with_the_models(small):
+    limits = {"text_characters": 100, "known_labels": 2, "label_characters": 30}
+    assert small.get("/api/models").json()["limits"] == limits
+
+
 def test_a_long_form_is_a_problem(small):
     assert kind(small.post("/v1/projects/news/suggest", data=LONG)) == (413, "text-too-long")
 
 
-@pytest.mark.parametrize("limits", [{"workers": 0}, {"waiting": -1}, {"seconds": float("nan")}])
+@pytest.mark.parametrize("limits", [{"workers": 0}, {"seconds": -1}, {"seconds": float("nan")}])
 def test_limits_must_make_sense(limits):
     (name,) = limits
     with pytest.raises(ValueError, match=f"{name} must be at least"):
@@ -120,27 +125,6 @@ def test_a_fault_of_ours_is_a_problem_without_details(news_file, tmp_path, monke
         assert kind(answer) == (500, "fault")
         assert "secret" not in answer.text
         assert 'status="500"} 1.0' in client.get("/metrics").text
-
-
-def test_requests_beyond_the_limit_get_503_and_the_others_an_answer(
-    news_file, tmp_path, monkeypatch
-):
-    door = Door()
-    monkeypatch.setattr(answers, "search_labels", door.work)
-    limits = Limits(workers=1, waiting=1)
-    with serving(news_file, saved_work=tmp_path / "saved.sqlite", limits=limits) as client:
-        with ThreadPoolExecutor(2) as clients:
-            found = [clients.submit(client.get, SEARCH) for _ in range(2)]
-            door.entered.acquire()
-            wait_until(
-                lambda: client.app.state.service.telemetry.requests_in_work._value.get() == 2
-            )
-            answer = client.get(SEARCH)
-            assert kind(answer) == (503, "busy")
-            assert answer.headers["retry-after"] == "1"
-            assert client.get("/health").status_code == 200
-            door.open.set()
-        assert [one.result().status_code for one in found] == [200, 200]
 
 
 def test_bodies_are_bounded_together(news_file, tmp_path):

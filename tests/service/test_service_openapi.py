@@ -22,9 +22,9 @@ MEANT = {
     ("/api/models/{model_id}/documents", "422"): _LABELS,
     ("/api/models/{model_id}/related", "422"): _LABELS,
     ("/api/models/{model_id}/graph", "422"): _LABELS,
-    ("/v1/projects/{project_id}/suggest", "422"): _LANGUAGE,
-    ("/v1/projects/{project_id}/suggest-batch", "422"): _LANGUAGE,
-    ("/v1/projects/{project_id}/learn", "422"): "a subject without a name",
+    ("/v1/projects/{model_id}/suggest", "422"): _LANGUAGE,
+    ("/v1/projects/{model_id}/suggest-batch", "422"): _LANGUAGE,
+    ("/v1/projects/{model_id}/learn", "422"): "a subject without a name",
     ("/api/review/answers", "404"): _ISSUE,
     ("/api/review/issues/{number}", "404"): _ISSUE,
 }
@@ -32,7 +32,7 @@ MEANT = {
 CONFIGURATION = """
 [parameters]
 "path.model_id" = "news"
-"path.project_id" = "news"
+
 "query.label" = "gas"
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "404", "422"]
@@ -108,10 +108,10 @@ def test_every_route_says_what_it_answers(address):
         "GET /v1/",
         "GET /v1/vocabs",
         "GET /v1/projects",
-        "GET /v1/projects/{project_id}",
-        "POST /v1/projects/{project_id}/suggest",
-        "POST /v1/projects/{project_id}/suggest-batch",
-        "POST /v1/projects/{project_id}/learn",
+        "GET /v1/projects/{model_id}",
+        "POST /v1/projects/{model_id}/suggest",
+        "POST /v1/projects/{model_id}/suggest-batch",
+        "POST /v1/projects/{model_id}/learn",
         "GET /health",
         "GET /ready",
         "GET /metrics",

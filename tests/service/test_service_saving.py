@@ -59,13 +59,6 @@ def test_the_first_text_saved_anew_does_not_replace_the_edited_one(desk):
     assert saved() == [(EDITED, ("floods",)), (TEXT, ("weather",))]
 
 
-def test_a_record_that_is_not_there_replaces_nothing(desk):
-    save, saved, _ = desk
-    save(TEXT, "floods")
-    save(EDITED, "weather", record="0" * 32)
-    assert saved() == [(TEXT, ("floods",)), (EDITED, ("weather",))]
-
-
 def test_two_models_keep_their_own_entry_of_one_text(desk):
     save, saved, _ = desk
     save(TEXT, "floods")

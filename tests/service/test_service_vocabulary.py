@@ -122,13 +122,6 @@ def test_concepts_that_leave_nothing_are_a_problem(drinks, asked, said):
         assert said in form.json()["detail"]
 
 
-def test_other_fields_of_a_form_come_once(drinks):
-    form = {"text": ["cow", "tea"], "exclude": ["tea", "milk"]}
-    answer = drinks.post("/v1/projects/drinks/suggest", data=form)
-    assert answer.status_code == 400
-    assert "must be there once" in answer.json()["detail"]
-
-
 def test_vocabularies_are_listed_as_annif_does(drinks):
     vocab = {"vocab_id": "drinks", "languages": ["de", "en"], "size": 5, "loaded": True}
     assert drinks.get("/v1/vocabs").json() == {"vocabs": [vocab]}

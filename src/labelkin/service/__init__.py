@@ -5,13 +5,11 @@
 ``app``              the application: routes, page, health, plugins of other packages
 ``api``              ``/api``: suggestions that respond to accepted and rejected labels, and reasons
 ``annif``            ``/v1``: Annif's REST API
-``guard``            checks of host, origin, token, size, time and number of requests
+``guard``            checks of host, origin, token, size and time
 ``messages``         schemas of ``/api``, and problems
 ``answers``          a request → labels with the parts of their log-odds, reasons, the label map
-``models``           served models, and how they learn from saved work
-``running_service``  state shared by all requests
-``review``           issues of an audit and the answers of reviewers
-``telemetry``        metrics
+``models``           served models
+``running_service``  state shared by all requests: saved work, learning, review, metrics
 ===================  ===============================================================================
 
 The application needs the extra ``labelkin[serve]``.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any
 from urllib.parse import parse_qs
@@ -20,7 +21,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, ValidationError
 
 from labelkin.curation.saved_work import Entry
-from labelkin.service.answers import TextQuery, most_probable_labels
+from labelkin.service.answers import most_probable_labels
 from labelkin.service.messages import (
     Concepts,
     ProblemError,
@@ -31,7 +32,7 @@ from labelkin.service.messages import (
     check_text,
 )
 from labelkin.service.models import ServedModel
-from labelkin.service.running_service import Asked, RunningService, Service
+from labelkin.service.running_service import OfModel, RunningService, Service
 from labelkin.validation import abbreviate
 from labelkin.vocabulary.record import LANGUAGE_CODES
 
@@ -112,15 +113,6 @@ class SuggestForm(BaseModel):
     metadata_accepted: Text | list[Text] = []
     metadata_rejected: Text | list[Text] = []
 
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """Known labels."""
-        given = {"accepted": self.metadata_accepted, "rejected": self.metadata_rejected}
-        return {
-            state: some[0] if isinstance(some, list) and len(some) == 1 else some
-            for state, some in given.items()
-        }
-
 
 class Subject(BaseModel):
     """A suggested label."""
@@ -171,11 +163,6 @@ class IndexedDocument(BaseModel):
     subjects: list[GivenSubject]
 
 
-async def _model_of(project_id: str, request: Request) -> Asked:
-    service: RunningService = request.app.state.service
-    return Asked(service, service.model(project_id))
-
-
 async def _read_form(request: Request) -> SuggestForm:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _FORM:
@@ -183,11 +170,9 @@ async def _read_form(request: Request) -> SuggestForm:
     body = await request.body()
     try:
         form = parse_qs(body.decode("ascii"), True, errors="strict", max_num_fields=_MOST_FIELDS)
-        if twice := [name for name in SuggestForm.model_fields if _is_twice(name, form)]:
-            raise ValueError(f"a field must be there once, got {twice[0]} again")
     except ValueError as error:
-        detail = f"The form must be encoded UTF-8: {error}."
-        raise ProblemError(400, "does-not-fit", detail) from None
+        rule = "The form must be encoded UTF-8"
+        raise ProblemError(400, "does-not-fit", f"{rule}: {error}.") from None
     try:
         return SuggestForm.model_validate(
             {name: values if name in _LISTS else values[0] for name, values in form.items()}
@@ -196,18 +181,11 @@ async def _read_form(request: Request) -> SuggestForm:
         raise RequestValidationError(error.errors()) from None
 
 
-def _is_twice(name: str, form: Mapping[str, list[str]]) -> bool:
-    return name not in _LISTS and len(form.get(name, ())) > 1
-
-
-_OfProject = Annotated[Asked, Depends(_model_of)]
-
-
 # Routes are tried in order: the most frequent one is the first.
 
 
 @annif_router.post(
-    "/projects/{project_id}/suggest",
+    "/projects/{model_id}/suggest",
     response_model=Subjects,
     openapi_extra={
         "requestBody": {
@@ -216,19 +194,26 @@ _OfProject = Annotated[Asked, Depends(_model_of)]
         }
     },
 )
-async def suggest(project_id: str, request: Request) -> Response:
+async def suggest(asked: OfModel, form: Annotated[SuggestForm, Depends(_read_form)]) -> Response:
     """Suggest labels for a text."""
-    service: RunningService = request.app.state.service  # faster than two dependencies
-    model, form = service.model(project_id), await _read_form(request)
+    service, model = asked
     check_text(form.text, service.limits)
     check_concepts(form.include, form.exclude, service.limits)
     _check_language(model, form.language)
-    known = {}
-    if form.metadata_accepted or form.metadata_rejected:
-        known = _known(model, form.metadata, service)
-    only = form.include, form.exclude
-    wanted = TextQuery(form.text, form.limit, form.threshold, only, known)
-    [found] = await service.compute(model, form.text, most_probable_labels, model, [wanted])
+    given = {"accepted": form.metadata_accepted, "rejected": form.metadata_rejected}
+    metadata = {state: some[0] if len(some) == 1 else some for state, some in given.items()}
+    known = _known(model, metadata, service)
+    find = partial(
+        most_probable_labels,
+        model,
+        [form.text],
+        [known],
+        limit=form.limit,
+        threshold=form.threshold,
+        include=form.include,
+        exclude=form.exclude,
+    )
+    [found] = await service.compute(model, form.text, find)
     return JSONResponse({"results": _subjects(model, found, form.language)})
 
 
@@ -252,19 +237,19 @@ async def list_projects(service: Service) -> ProjectList:
     return ProjectList(projects=[_project(model) for model in service.models.values()])
 
 
-@annif_router.get("/projects/{project_id}")
-async def show_project(asked: _OfProject) -> Project:
+@annif_router.get("/projects/{model_id}")
+async def show_project(asked: OfModel) -> Project:
     """Describe one model."""
     return _project(asked.model)
 
 
 @annif_router.post(
-    "/projects/{project_id}/suggest-batch",
+    "/projects/{model_id}/suggest-batch",
     response_model=list[DocumentSubjects],
 )
 def suggest_batch(
     batch: Batch,
-    asked: _OfProject,
+    asked: OfModel,
     limit: Annotated[Limit, Query()] = 10,
     threshold: Annotated[Threshold, Query()] = 0.0,
     language: str = "",
@@ -278,14 +263,15 @@ def suggest_batch(
     check_batch(len(batch.documents), service.limits)
     for document in batch.documents:
         check_text(document.text, service.limits)
-    only = include, exclude
-    wanted = [
-        TextQuery(
-            document.text, limit, threshold, only, _known(model, document.metadata or {}, service)
-        )
-        for document in batch.documents
-    ]
-    found = most_probable_labels(model, wanted)
+    found = most_probable_labels(
+        model,
+        [document.text for document in batch.documents],
+        [_known(model, document.metadata or {}, service) for document in batch.documents],
+        limit=limit,
+        threshold=threshold,
+        include=include,
+        exclude=exclude,
+    )
     return JSONResponse(
         [
             {"results": _subjects(model, labels, language), "document_id": document.document_id}
@@ -294,20 +280,12 @@ def suggest_batch(
     )
 
 
-@annif_router.post("/projects/{project_id}/learn", status_code=204)
-def learn(documents: list[IndexedDocument], asked: _OfProject) -> None:
+@annif_router.post("/projects/{model_id}/learn", status_code=204)
+def learn(documents: list[IndexedDocument], asked: OfModel) -> None:
     """Learn from labelled documents; they are saved before the answer."""
     service, model = asked
     check_batch(len(documents), service.limits)
     service.save(model, [_entry(model, document, service) for document in documents])
-
-
-@annif_router.post("/detect-language", include_in_schema=False)
-@annif_router.post("/projects/{project_id}/reconcile", include_in_schema=False)
-async def decline(request: Request) -> None:
-    """Answer that this part of Annif is not offered."""
-    what = request.url.path.rpartition("/")[2]
-    raise ProblemError(404, "not-offered", f"This service suggests labels; {what} is not offered.")
 
 
 def _vocab(model: ServedModel) -> VocabularyInfo | None:
@@ -338,23 +316,17 @@ def _language(model: ServedModel) -> str:
 
 def _check_language(model: ServedModel, language: str) -> None:
     """Labels have names in the languages of their vocabulary, or one in that of the texts."""
-    vocabulary = model.shown.vocabulary
-    if vocabulary is not None and vocabulary.languages and language:
-        if vocabulary.language_like(language) is None:
-            raise ProblemError(
-                422,
-                "other-language",
-                f"The labels of {model.id} have names in "
-                f"{abbreviate(vocabulary.languages, 12)}, got {language!r:.50}. "
-                "Ask for one of these, or omit the language.",
-            )
-        return
-    if language not in ("", _language(model)):
+    vocabulary, languages = model.shown.vocabulary, [_language(model)]
+    is_there = language in languages
+    if vocabulary is not None and vocabulary.languages:
+        languages = list(vocabulary.languages)
+        is_there = vocabulary.language_like(language) is not None
+    if language and not is_there:
         raise ProblemError(
             422,
             "other-language",
-            f"The labels of {model.id} are in the language {_language(model)!r}, got "
-            f"{language!r:.50}. Leave language out.",
+            f"The labels of {model.id} have names in {abbreviate(languages, 12)}, got "
+            f"{language!r:.50}. Ask for one of these, or omit the language.",
         )
 
 

@@ -6,9 +6,10 @@ is read from these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -78,42 +79,32 @@ def suggest_open_labels(model: ServedModel, request: messages.SuggestRequest) ->
     }
 
 
-class TextQuery(NamedTuple):
-    """Request for the most probable labels of a text.
-
-    At most ``limit`` labels with at least the probability ``threshold``. ``only`` has the concepts
-    to include, if any, and those to exclude. Accepted labels come first, rejected ones are left
-    out.
-    """
-
-    text: str
-    limit: int
-    threshold: float
-    only: tuple[Sequence[str], Sequence[str]] = ((), ())
-    known: Mapping[str, Sequence[str]] = {}
-
-
 def most_probable_labels(
-    model: ServedModel, asked: Sequence[TextQuery]
+    model: ServedModel,
+    texts: Sequence[str],
+    known: Sequence[Mapping[str, Sequence[str]]],
+    *,
+    limit: int,
+    threshold: float,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
 ) -> list[list[tuple[str, float]]]:
-    """Return the most probable labels of texts, and their probabilities."""
-    allowed = [_allowed(model, *one.only) for one in asked]
-    known = None
-    if any(labels for one in asked for labels in one.known.values()):
-        known = read_known([one.known for one in asked], len(asked), model.name_array)
-    log_odds = posterior_log_odds(model, model.snapshot, [one.text for one in asked], known)
+    """Return the most probable labels of texts, and their probabilities.
+
+    Each text has at most ``limit`` labels with at least the probability ``threshold``. Accepted
+    labels come first, rejected ones are left out.
+    """
+    states = None
+    if any(labels for one in known for labels in one.values()):
+        states = read_known(known, len(texts), model.name_array)
+    log_odds = posterior_log_odds(model, model.snapshot, texts, states)
     probability = model.classifier.probabilities(log_odds)
-    most = max((one.limit for one in asked), default=0)
-    is_wanted = probability >= np.array([[one.threshold] for one in asked]).reshape(-1, 1)
-    for i, may in enumerate(allowed):
-        is_wanted[i] &= may
-    if known is not None:
-        is_wanted &= known != 0
+    is_wanted = (probability >= threshold) & _allowed(model, include, exclude)
+    if states is not None:
+        is_wanted &= states != 0
     return [
-        [(model.names[j], float(row[j])) for j in columns[: one.limit]]
-        for one, row, columns in zip(
-            asked, probability, best_labels(log_odds, most, is_wanted), strict=True
-        )
+        [(model.names[j], float(row[j])) for j in columns]
+        for row, columns in zip(probability, best_labels(log_odds, limit, is_wanted), strict=True)
     ]
 
 
@@ -124,10 +115,8 @@ def posterior_log_odds(
     known: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """Return the posterior log-odds of texts, ``(n_texts, n_labels)``, given their known labels."""
-    try:
+    with _problem_if_rule_broken(snapshot, known):
         return to_dense(model.log_odds(texts, known, snapshot.rescorer))
-    except ValueError as error:
-        raise _rule_problem(error, snapshot, known) from None
 
 
 def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Explained:
@@ -204,17 +193,18 @@ def _posterior(
     known: Mapping[str, Sequence[Any]] | None,
 ) -> Posterior:
     """Return the posterior of a text, given its known labels and the labels that follow."""
-    try:
+    with _problem_if_rule_broken(snapshot, known):
         return model.fitted.posterior(content, known, snapshot.rescorer)
+
+
+@contextmanager
+def _problem_if_rule_broken(snapshot: Snapshot, known: Any) -> Iterator[None]:
+    try:
+        yield
     except ValueError as error:
-        raise _rule_problem(error, snapshot, known) from None
-
-
-def _rule_problem(error: ValueError, snapshot: Snapshot, known: Any) -> Exception:
-    """Return the problem of known labels that break a rule; another error as it is."""
-    if known is None or snapshot.rescorer.rules_ is None:
-        return error
-    return ProblemError(422, "rule-broken", str(error))
+        if known is None or snapshot.rescorer.rules_ is None:
+            raise
+        raise ProblemError(422, "rule-broken", str(error)) from None
 
 
 def _no_candidates(posterior: Posterior) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from hashlib import blake2b
 from typing import Annotated
 
@@ -14,9 +15,6 @@ from labelkin.service.models import ServedModel
 from labelkin.service.running_service import OfModel, Service
 from labelkin.vocabulary.record import LANGUAGE_CODES
 
-#: Unknown labels of the saved work that are listed, most common first.
-_MOST_UNKNOWN = 1_000
-
 _Listed = Annotated[int, Query(ge=1, le=messages.MOST_LISTED)]
 _Edges = Annotated[int, Query(ge=0, le=messages.MOST_EDGES)]
 
@@ -28,8 +26,8 @@ async def suggest_labels(request: messages.SuggestRequest, asked: OfModel) -> Re
     """Rank the open labels of a text, given those that are accepted and rejected."""
     service, model = asked
     request.check(service.limits)
-    found = await service.compute(model, request.text, answers.suggest_open_labels, model, request)
-    return JSONResponse(found)
+    suggest = partial(answers.suggest_open_labels, model, request)
+    return JSONResponse(await service.compute(model, request.text, suggest))
 
 
 @api_router.get("")
@@ -99,15 +97,10 @@ def save_document(request: messages.DocumentToSave, asked: OfModel) -> messages.
 
 @api_router.get("/{model_id}/saved")
 def show_saved_work(asked: OfModel) -> messages.SavedWorkState:
-    """Return how many documents are saved and learned, and labels that the model does not have."""
+    """Return how many documents are saved, and how many of them are learned."""
     service, model = asked
-    unknown = [
-        messages.LabelCount(label=name, documents=count)
-        for name, count in model.unknown.most_common(_MOST_UNKNOWN)
-    ]
-    return messages.SavedWorkState(
-        documents=service.count_saved(model), learned=model.snapshot.learned, unknown=unknown
-    )
+    n_saved = service.count_saved(model)
+    return messages.SavedWorkState(documents=n_saved, learned=model.snapshot.learned)
 
 
 review_router = APIRouter(prefix="/api/review", tags=["review"])
@@ -116,7 +109,7 @@ review_router = APIRouter(prefix="/api/review", tags=["review"])
 @review_router.get("")
 async def show_review(service: Service) -> messages.ReviewState:
     """Return the number of issues of an audit, and how many are answered."""
-    return service.review_state()
+    return service.review.state()
 
 
 @review_router.get("/issues/{number}")

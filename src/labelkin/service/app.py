@@ -17,12 +17,11 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
-from starlette.types import Scope
+from starlette.responses import Response
 
 from labelkin.service import annif, api
 from labelkin.service.guard import Guard
-from labelkin.service.messages import PROBLEMS, ProblemError, answer_problem
+from labelkin.service.messages import PROBLEMS, answer_problem
 from labelkin.service.running_service import RunningService, Service
 
 #: Group of entry points; each is an ``APIRouter`` of an installed package.
@@ -69,8 +68,7 @@ def build_app(service: RunningService, hosts: Sequence[str], token: str | None) 
         pages,
     ):
         app.include_router(router)
-    if _PAGE.is_dir():
-        app.mount("/page", _PageFiles(directory=_PAGE))
+    app.mount("/page", StaticFiles(directory=_PAGE))
     app.add_middleware(
         Guard, hosts=hosts, token=token, limits=service.limits, telemetry=service.telemetry
     )
@@ -114,36 +112,14 @@ pages = APIRouter(include_in_schema=False)
 
 @pages.get("/")
 async def _show_page(service: Service) -> FileResponse:
-    return _page_file("index.html" if service.models else "review.html")
+    return FileResponse(_PAGE / ("index.html" if service.models else "review.html"))
 
 
 @pages.get("/review")
 async def _show_review() -> FileResponse:
-    return _page_file("review.html")
+    return FileResponse(_PAGE / "review.html")
 
 
 @pages.get("/docs")
 async def _show_docs() -> FileResponse:
-    return _page_file("docs.html")
-
-
-@pages.get("/v1/ui/")
-async def _redirect_to_docs() -> RedirectResponse:
-    """Redirect from the address of Annif's description; relative, for proxies with a path."""
-    return RedirectResponse("../../docs")
-
-
-def _page_file(name: str) -> FileResponse:
-    page = _PAGE / name
-    if not page.is_file():
-        raise ProblemError(404, "no-page", "This installation has no page. Use /api or /v1.")
-    return FileResponse(page, headers={"Cache-Control": "no-cache"})
-
-
-class _PageFiles(StaticFiles):
-    """The files of the page, validated at each visit: they change with the version."""
-
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        answer = await super().get_response(path, scope)
-        answer.headers.setdefault("Cache-Control", "no-cache")
-        return answer
+    return FileResponse(_PAGE / "docs.html")

@@ -1,4 +1,4 @@
-"""Checks of every request: host, origin, token, size, time and number; headers of every answer."""
+"""Checks of every request: host, origin, token, size and time; headers of every answer."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from labelkin.service.messages import ProblemError, problem_response
+from labelkin.service.running_service import Telemetry
 from labelkin.service.serving import LOCAL_HOSTS, Limits
-from labelkin.service.telemetry import Telemetry
 
 #: Addresses that stand for all addresses of a machine, under any name.
 EVERY_ADDRESS = frozenset({"0.0.0.0", "::", ""})
@@ -36,7 +36,6 @@ _SECURITY_HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
 )
 
 _log = logging.getLogger(__name__)
@@ -57,7 +56,7 @@ class Guard:
     token : str or None
         Required in ``Authorization: Bearer …``; ``None``: no token.
     limits : Limits
-        Limits of body size, time and number of requests.
+        Limits of body sizes and time.
     telemetry : Telemetry
         Counts and times the requests.
     """
@@ -75,7 +74,7 @@ class Guard:
         self._token = None if token is None else token.encode()
         self._limits = limits
         self._telemetry = telemetry
-        self._n_bytes = self._n_requests = 0  # of the requests that are not yet answered
+        self._n_bytes = 0  # of the requests that are not yet answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the application answer, or answer with a problem; errors are logged."""
@@ -83,21 +82,21 @@ class Guard:
             await self._app(scope, receive, send)
             return
         start, status = perf_counter(), 0
+        headers, path = Headers(scope=scope), scope["path"]
+        is_data = path not in _OPEN_PATHS and not path.startswith(_OPEN_FOLDER)
+        # Files of the page change with the version: browsers ask each time.
+        cache = (b"cache-control", b"no-store" if is_data else b"no-cache")
 
         async def sending(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                names = {name for name, _ in message["headers"]}
-                more = [pair for pair in _SECURITY_HEADERS if pair[0] not in names]
-                message["headers"] = [*message["headers"], *more]
+                message["headers"] = [*message["headers"], *_SECURITY_HEADERS, cache]
             await send(message)
 
         try:
-            headers, path = Headers(scope=scope), scope["path"]
-            is_data = path not in _OPEN_PATHS and not path.startswith(_OPEN_FOLDER)
             self._check(headers, is_data)
-            await self._bounded(scope, receive, sending, headers, is_data)
+            await self._bounded(scope, receive, sending, headers)
         except ProblemError as problem:
             if status:
                 raise
@@ -137,16 +136,12 @@ class Guard:
         if self._token is not None:
             _check_token(headers.get("authorization", ""), self._token)
 
-    async def _bounded(
-        self, scope: Scope, receive: Receive, send: Send, headers: Headers, is_data: bool
-    ) -> None:
+    async def _bounded(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
         """Let the application answer within the limits."""
         limits, n_bytes, is_whole = self._limits, 0, False
         size = headers.get("content-length", "0")
         if size.isdecimal() and int(size[:20]) > limits.body_bytes:
             raise self._too_large(f"{size[:20]} bytes")
-        if is_data and self._n_requests >= limits.workers + limits.waiting:
-            raise _busy(f"answers {limits.workers + limits.waiting} requests at a time")
 
         async def receiving() -> Message:
             nonlocal n_bytes, is_whole
@@ -157,12 +152,16 @@ class Guard:
             if n_bytes > limits.body_bytes:
                 raise self._too_large("more")
             if self._n_bytes > limits.bodies_bytes:
-                raise _busy(f"takes bodies of {limits.bodies_bytes} bytes together")
+                raise ProblemError(
+                    503,
+                    "busy",
+                    f"Bodies of all requests may have {limits.bodies_bytes} bytes together, got "
+                    "more. Send the request again in a second.",
+                    {"Retry-After": "1", "Connection": "close"},
+                )
             is_whole = not message.get("more_body", False)
             return message
 
-        self._n_requests += is_data
-        self._telemetry.requests_in_work.set(self._n_requests)
         try:
             async with asyncio.timeout(limits.seconds):
                 await self._app(scope, receiving, send)
@@ -174,7 +173,6 @@ class Guard:
             raise ProblemError(504, "too-slow", detail) from None
         finally:
             self._n_bytes -= n_bytes
-            self._n_requests -= is_data
 
     def _too_large(self, received: str) -> ProblemError:
         return ProblemError(
@@ -184,11 +182,6 @@ class Guard:
             "Send fewer or shorter texts at a time.",
             {"Connection": "close"},
         )
-
-
-def _busy(limit: str) -> ProblemError:
-    detail = f"This service {limit}, and there are as many. Ask again in a second."
-    return ProblemError(503, "busy", detail, {"Retry-After": "1", "Connection": "close"})
 
 
 def _check_token(authorization: str, token: bytes) -> None:

@@ -83,10 +83,8 @@ class SuggestRequest(LabelledDocument):
 
     def check(self, limits: Limits) -> None:
         """Raise a problem for a text, for labels or for concepts beyond the limits."""
-        check_bound(413, "text-too-long", len(self.text), limits.text_characters)
-        check_labels(self.accepted, self.rejected, limits)
-        if self.include or self.exclude:
-            check_concepts(self.include, self.exclude, limits)
+        super().check(limits)
+        check_concepts(self.include, self.exclude, limits)
 
 
 class ExplainRequest(LabelledDocument):
@@ -211,16 +209,11 @@ class Explained(BaseModel):
     names: Names = {}
 
 
-class LabelCount(BaseModel):
-    """A label and how many documents have it."""
+class LabelFound(BaseModel):
+    """A label that was found, and the name that matched if it is not the one shown."""
 
     label: str
     documents: float
-
-
-class LabelFound(LabelCount):
-    """A label that was found, and the name that matched if it is not the one shown."""
-
     matched: str | None = None
 
 
@@ -292,11 +285,10 @@ class Saved(BaseModel):
 
 
 class SavedWorkState(BaseModel):
-    """Numbers of saved documents of a model, and saved labels that the model does not have."""
+    """Numbers of saved and of learned documents of a model."""
 
     documents: int
     learned: int
-    unknown: list[LabelCount]
 
 
 class ReviewState(BaseModel):

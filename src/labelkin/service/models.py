@@ -1,36 +1,25 @@
-"""Served models: content evidence of a text, and label evidence that learns from saved work."""
+"""Served models: content evidence of a text, and label evidence learned from more documents."""
 
 from __future__ import annotations
 
-import logging
 import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
-from threading import Event, Thread
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelkin.curation.saved_work import Entry, Mark, SavedWork
+from labelkin.curation.saved_work import Entry, Mark
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction import FittedModel, load_model
-from labelkin.service.telemetry import Telemetry
 from labelkin.storage import ModelFile, read_header
 from labelkin.vocabulary import LabelNames
 
 #: Texts whose content evidence is kept: indexers ask about one text many times.
 _MOST_TEXTS = 128
-#: Labels outside the model that are counted by name; clients can invent any number of them.
-_MOST_UNKNOWN = 5_000
-#: Seconds in which saved documents are gathered before a refit, and at most if refits are slow.
-_GATHER_SECONDS, _MOST_GATHER_SECONDS = 0.15, 10.0
-
-_log = logging.getLogger(__name__)
 
 
 class Snapshot(NamedTuple):
@@ -74,8 +63,6 @@ class ServedModel:
         Names of the labels in the vocabulary of the model.
     snapshot : Snapshot
         What the model has learned.
-    unknown : Counter
-        Saved labels that the model does not have, with their numbers of documents; bounded.
     """
 
     def __init__(self, name: str, path: Path, trusted: Sequence[str] = ()) -> None:
@@ -95,7 +82,6 @@ class ServedModel:
             )
         self.shown = LabelNames(self.names, self.fitted.names.vocabulary)
         self.snapshot = Snapshot(self.classifier.rescorer_, 0)
-        self.unknown: Counter[str] = Counter()
         self.content = lru_cache(_MOST_TEXTS)(lambda text: self.fitted.content([text]))
         try:  # the first answer is then as quick as the others
             self.content("A first text.")
@@ -149,12 +135,6 @@ class ServedModel:
         from_start : bool, default False
             Whether to start from the label evidence in the model file.
         """
-        if from_start:
-            self.unknown.clear()
-        for name in chain.from_iterable(set(entry.accepted) for entry in entries):
-            is_counted = name in self.unknown or len(self.unknown) < _MOST_UNKNOWN
-            if name not in self.column and is_counted:
-                self.unknown[name] += 1
         rescorer, learned = Snapshot(self.classifier.rescorer_, 0) if from_start else self.snapshot
         if not self.learns:
             return
@@ -187,75 +167,6 @@ def read_models(paths: Sequence[Path], trusted: Sequence[str] = ()) -> dict[str,
             name = f"{stem}-{number}"
         models[name] = ServedModel(name, path, trusted)
     return models
-
-
-class Learner:
-    """A thread in which a model learns from its saved work.
-
-    The documents that are saved while it gathers or learns are learned together, in one refit.
-
-    Parameters
-    ----------
-    model : ServedModel
-        The model that learns.
-    saved_work : SavedWork
-        The file that has its documents.
-    telemetry : Telemetry
-        Counts the refits.
-    """
-
-    def __init__(self, model: ServedModel, saved_work: SavedWork, telemetry: Telemetry) -> None:
-        self._model = model
-        self._saved_work = saved_work
-        self._telemetry = telemetry
-        self._first = self._last = saved_work.first_after(model.mark)
-        self._n_replaced = saved_work.n_replaced
-        self._is_wanted, self._closing = Event(), Event()
-        self._learn()
-        self._thread = Thread(target=self._run, name=f"learning {model.id}", daemon=True)
-        self._thread.start()
-
-    def notify(self) -> None:
-        """Note that documents were saved."""
-        self._is_wanted.set()
-
-    def close(self) -> None:
-        """End the thread; the next start learns the documents that were not learned yet."""
-        self._closing.set()
-        self._is_wanted.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        gather_seconds = _GATHER_SECONDS
-        while self._is_wanted.wait() and not self._closing.wait(gather_seconds):
-            self._is_wanted.clear()
-            start = perf_counter()
-            self._learn()
-            seconds = perf_counter() - start  # slow refits leave as much time for answers
-            gather_seconds = min(max(_GATHER_SECONDS, seconds), _MOST_GATHER_SECONDS)
-
-    def _learn(self) -> None:
-        """Learn the documents that are new; after a failure the model keeps what it has learned.
-
-        If documents were replaced, all are learned again, as counts cannot be taken back.
-        """
-        model, n_replaced = self._model, self._saved_work.n_replaced
-        from_start = n_replaced != self._n_replaced
-        entries, last = self._saved_work.entries(
-            model.id, self._first if from_start else self._last
-        )
-        if not entries and not from_start:
-            return
-        outcome = "done"
-        with self._telemetry.refit_seconds.labels(model.id).time():
-            try:
-                model.learn(entries, from_start)
-            except Exception:
-                outcome = "failed"
-                _log.exception("model %s could not learn %d documents", model.id, len(entries))
-        self._last, self._n_replaced = last, n_replaced
-        self._telemetry.refits.labels(model.id, outcome).inc()
-        self._telemetry.learned.labels(model.id).set(model.snapshot.learned)
 
 
 def _text_model(path: Path, trusted: Sequence[str]) -> FittedModel:

@@ -171,8 +171,6 @@ class Limits:
         Issues in a file that is reviewed.
     workers : int, default 16
         Threads that compute answers and save.
-    waiting : int, default 256
-        Requests that may wait; a further one is answered 503 at once.
     seconds : float, default 30
         From a request's header to its answer.
     connections : int, default 512
@@ -194,7 +192,6 @@ class Limits:
     label_characters: int = 1_000
     review_issues: int = 100_000
     workers: int = 16
-    waiting: int = 256
     seconds: float = 30.0
     connections: int = 512
     saved_work_bytes: int = 16 * 2**30
@@ -202,7 +199,7 @@ class Limits:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            least = 0 if field.name in ("waiting", "seconds") else 1
+            least = 0 if field.name == "seconds" else 1
             if not value >= least:
                 raise ValueError(f"{field.name} must be at least {least}, got {value!r}.")
 
