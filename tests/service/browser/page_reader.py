@@ -125,6 +125,15 @@ def inspect(page, axe, part="html"):
     ]
 
 
+def serious(found):
+    """Return the serious faults of several places as JSON; an empty text if there are none."""
+    grave = {
+        place: [f for f in faults if f.startswith(("serious", "critical"))]
+        for place, faults in found.items()
+    }
+    return json.dumps(grave, indent=1) if any(grave.values()) else ""
+
+
 def overflow(page):
     """Return by how many pixels the page is wider than its window."""
     return page.evaluate(

@@ -57,8 +57,9 @@ def test_every_label_and_every_document_can_be_seen(open_page, address):
     assert page.locator(".kin-text").inner_text() != first
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [PHONE, {"width": 1366, "height": 860}])
+@pytest.mark.parametrize(
+    ("scheme", "viewport"), [("light", PHONE), ("dark", {"width": 1366, "height": 860})]
+)
 def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
     open_page, address, keep_picture, scheme, viewport
 ):

@@ -10,11 +10,16 @@ from labelkin import LabelDependenceClassifier, NearestNeighbours, storage
 from labelkin.text import TermWeights, WordCounts
 
 pytestmark = pytest.mark.xdist_group("browser")
-N_LABELS, N_DOCUMENTS, TOPIC = 3_000, 6_000, 4
+N_LABELS, N_DOCUMENTS, TOPIC = 1_000, 2_000, 4
 
 
 def name(j):
     return f"subject {j:04d} of series {j // TOPIC:04d}"
+
+
+def word(j):
+    """Return a word for a label; words of a text have no digits."""
+    return "word" + f"{j:04d}".translate(str.maketrans("0123456789", "abcdefghij"))
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +30,7 @@ def many_file(tmp_path_factory):
     second = first // TOPIC * TOPIC + rng.integers(0, TOPIC, N_DOCUMENTS)
     sets = [sorted({name(j), name(k)}) for j, k in zip(first, second, strict=True)]
     texts = [
-        f"word{j}x word{j}x word{k}x filler{rng.integers(50)}y"
+        f"{word(j)} {word(j)} {word(k)} filler{word(rng.integers(50))}"
         for j, k in zip(first, second, strict=True)
     ]
     classifier = LabelDependenceClassifier(NearestNeighbours(top=20), evidence_weight=0.5)
@@ -42,14 +47,14 @@ def server(many_file, tmp_path_factory):
 
 
 def test_any_of_thousands_of_labels_is_found_and_added(page):
-    write(page, "word12x word13x")
+    write(page, f"{word(12)} {word(13)}")
     assert name(12) in labels(page)[:4]
     page.click("#search")
-    page.get_by_text("and 2,980 labels more").wait_for()
+    page.get_by_text("and 980 labels more").wait_for()
     assert page.locator("#search-results [role=option]").count() == 20
-    page.fill("#search", "SUBJECT 2971")
+    page.fill("#search", "SUBJECT 0971")
     page.keyboard.press("Enter")
-    page.locator("#accepted .chip-name", has_text=name(2971)).wait_for()
+    page.locator("#accepted .chip-name", has_text=name(971)).wait_for()
     assert name(12) in labels(page)  # it is no candidate of the text, and the text keeps its own
 
 
@@ -58,16 +63,16 @@ def test_a_label_and_its_neighbours_are_drawn(page, keep_picture):
     page.locator(".node").first.wait_for()
     n_whole = page.locator(".node").count()
     assert n_whole <= 60
-    page.fill("#map-search", "subject 1702")
-    page.get_by_role("option", name=name(1702)).click()
-    page.locator("#map-details h3", has_text=name(1702)).wait_for()
+    page.fill("#map-search", "subject 0702")
+    page.get_by_role("option", name=name(702)).click()
+    page.locator("#map-details h3", has_text=name(702)).wait_for()
     shown = page.locator(".node").evaluate_all("nodes => nodes.map(node => node.dataset.label)")
-    kin = {name(j) for j in range(1700, 1704)}
-    assert name(1702) in shown
-    assert kin & set(shown) > {name(1702)}
+    kin = {name(j) for j in range(700, 704)}
+    assert name(702) in shown
+    assert kin & set(shown) > {name(702)}
     assert len(shown) <= 17
     keep_picture(page, "map-of-a-neighbourhood")
-    other = next(label for label in shown if label in kin and label != name(1702))
+    other = next(label for label in shown if label in kin and label != name(702))
     page.locator(f'.node[data-label="{other}"]').click()
     page.locator("#map-details h3", has_text=other).wait_for()
     page.get_by_role("button", name="Map of its neighbours").click()

@@ -106,6 +106,7 @@ def test_a_problem_is_shown_in_the_service_s_own_words(open_page, server):
     page.route("**/suggest", lambda route: route.fulfill(status=413, json=problem))
     page.fill("#text", TEXT)
     page.get_by_role("alert").get_by_text("A text may have 10 characters.").wait_for()
+    assert page.get_by_role("button", name="Try again").count() == 0
     page.get_by_role("button", name="Dismiss").click()
     assert page.locator("#trouble").is_hidden()
 
