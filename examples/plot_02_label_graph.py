@@ -36,15 +36,6 @@ print(f"{edge.second} adds {edge.to_first:+.2f} to {edge.first}")
 print(f"documents bear out {edge.bound:+.2f} of {edge.strength:+.2f}")
 
 # %%
-# The picture
-# -----------
-# Solid blue lines are attractions, dashed orange ones repulsions, the thicker the better borne
-# out.
-
-figure, axes = plt.subplots(figsize=(7, 7), layout="constrained")
-label_graph(rescorer, n_attractions=22, n_repulsions=8).plot(axes)
-
-# %%
 # One label and its kin
 # ---------------------
 # Who speaks for *grain*, who against it?
