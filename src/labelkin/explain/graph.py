@@ -13,9 +13,9 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.explain.contributions import check_n_suggestions
 from labelkin.label_matrix import names_to_columns
 from labelkin.records import MOST_ROWS, html_table, short_repr, shortened
+from labelkin.validation import check_whole_number
 
 _Floats = NDArray[np.float64]
 _Columns = NDArray[np.int64]
@@ -283,7 +283,7 @@ class LabelGraph:
         ``first`` is the other label and ``second`` this one. Edges are sorted by ``to_second``:
         those for the label first, then those against it. ``to_first`` may have the other sign.
         """
-        check_n_suggestions(top)
+        check_whole_number("top", top)
         j = int(names_to_columns([label], self.pairs.names)[0])
         others = self.pairs.weights[:, [j]].nonzero()[0]
         added = self.pairs.added(others, np.full(len(others), j))
