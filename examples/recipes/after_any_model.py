@@ -4,7 +4,7 @@ from scipy import sparse
 
 from labelkin import LabelRescorer
 from labelkin.label_matrix import Cells, read_labels
-from labelkin.learned.calibration import fit_calibration, fit_cell_calibration
+from labelkin.learned.calibration import fit_calibration
 from labelkin.odds import to_log_odds
 from labelkin.thresholds import rule_for
 
@@ -17,11 +17,11 @@ def calibrated(unseen, Y, scores, clip=1e-6):
         calibration = fit_calibration(before, labels)
         return calibration.probabilities(before), calibration.probabilities(after)
     cells = [Cells.of(part) for part in found]
-    before, after = (to_log_odds(part.data, clip=clip) for part in found)
-    calibration = fit_cell_calibration(cells[0], before, labels)
+    values = [to_log_odds(part.data, clip=clip) for part in found]
+    calibration = fit_calibration(cells[0].matrix(values[0]), labels)
     return tuple(
-        some.matrix(calibration.probabilities(values, some.label))
-        for some, values in zip(cells, (before, after), strict=True)
+        some.matrix(calibration.probabilities(each, some.label))
+        for some, each in zip(cells, values, strict=True)
     )
 
 
