@@ -221,7 +221,12 @@ def test_notes_name_labels_that_cannot_be_audited_and_count_unlabelled_documents
         (np.ones((9, 2)), np.arange(9), {}, "label matrix or label sets"),
         (np.ones((9, 2)), [["a"]] * 10, {}, "same number of documents"),
         (None, [["a"]] * 10, {}, "X may be None only if scores"),
-        (np.ones((9, 2)), [["a"]] * 9, {"rounds": 0}, "rounds must be a whole number of at least 1, got 0"),
+        (
+            np.ones((9, 2)),
+            [["a"]] * 9,
+            {"rounds": 0},
+            "rounds must be a whole number of at least 1, got 0",
+        ),
     ],
 )
 def test_invalid_input_is_an_error(X, Y, options, message):

@@ -25,10 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from labelkin.evaluation.splits import round_robin_folds
@@ -48,9 +49,6 @@ _RATE, _RATE_COUNT, _RATE_SHARE = 0.05, 50.0, 0.1
 _MOST = 0.5
 #: Number of cells to fit on; in a larger corpus, those of every s-th document.
 _CELLS = 2**19
-_STEPS, _HALVINGS = 50, 20
-#: Minimum increase of the log-likelihood by a step; below it, fitting ends.
-_TOL = 1e-3
 _TINY = 1e-12
 
 
@@ -170,7 +168,9 @@ class NoiseModel:
         cells = _training_cells(content, added, labels, most)
         positive, known = labels.counts()
         odds = (positive + 0.5) / (known - positive + 0.5)
-        place = _maximise(cells, odds)
+        counted = _RATE_COUNT + _RATE_SHARE * float(cells.given.sum())
+        start = np.concatenate([_EQUATION_2, logit([_RATE, _RATE])])
+        place = minimize(_objective, start, (cells, odds, counted), method="BFGS", jac=True).x
         missing, share = expit(place[-2:]).tolist()
         return cls(place[:-2], missing, np.minimum(share * odds, _MOST), most)
 
@@ -221,61 +221,28 @@ def _training_cells(
     return _TrainingCells(np.column_stack(terms).astype(np.float64), j, given[i, j])
 
 
-def _maximise(cells: _TrainingCells, odds: Matrix) -> Matrix:
-    """Maximise the likelihood by Fisher scoring from equation 2; return the ``place``."""
-    counted = _RATE_COUNT + _RATE_SHARE * float(cells.given.sum())
-    start = np.concatenate([_EQUATION_2, logit([_RATE, _RATE])])
-    at = _Objective.at(cells, odds, counted, start)
-    for _ in range(_STEPS):
-        step = np.linalg.solve(at.curvature, at.gradient)
-        for _ in range(_HALVINGS):
-            further = _Objective.at(cells, odds, counted, at.place + step)
-            if further.value >= at.value:
-                break
-            step /= 2
-        else:
-            break
-        gain, at = further.value - at.value, further
-        if gain <= _TOL:
-            break
-    return at.place
-
-
-class _Objective(NamedTuple):
-    """The penalised log-likelihood of the given labels, its gradient and its curvature.
+def _objective(
+    place: Matrix, cells: _TrainingCells, odds: Matrix, counted: float
+) -> tuple[float, Matrix]:
+    """Return the penalised negative log-likelihood, scaled, and its gradient.
 
     ``place`` contains the weights and the log-odds of the rates of missing and wrong labels.
     """
-
-    place: Matrix
-    value: float
-    gradient: Matrix
-    curvature: Matrix
-
-    @classmethod
-    def at(cls, cells: _TrainingCells, odds: Matrix, counted: float, place: Matrix) -> Self:
-        weights, (missing, share) = place[:-2], expit(place[-2:])
-        p = expit(cells.features @ weights)
-        false = np.minimum(share * odds, _MOST)[cells.label]
-        q = np.clip(p * (1 - missing) + (1 - p) * false, _TINY, 1 - _TINY)
-        likelihood = float(np.log(np.where(cells.given, q, 1 - q)).sum())
-        away = weights - _EQUATION_2
-        # The prior of the rates is a Beta distribution.
-        seen = _RATE * np.log([missing, share]) + (1 - _RATE) * np.log([1 - missing, 1 - share])
-        value = likelihood - _PRECISION / 2 * float(away @ away) + counted * float(seen.sum())
-        slopes = np.column_stack(
-            [
-                cells.features * (p * (1 - p) * (1 - missing - false))[:, None],
-                -p * missing * (1 - missing),
-                (1 - p) * false * (1 - share),
-            ]
-        )
-        scale = 1 / (q * (1 - q))
-        rates = np.array([missing, share])
-        gradient = slopes.T @ (scale * (cells.given - q))
-        gradient[:-2] -= _PRECISION * away
-        gradient[-2:] += counted * (_RATE - rates)
-        curvature = (slopes * scale[:, None]).T @ slopes
-        curvature[np.diag_indices(len(weights))] += _PRECISION
-        curvature[[-2, -1], [-2, -1]] += counted * rates * (1 - rates)
-        return cls(place, value, gradient, curvature)
+    weights, rates = place[:-2], expit(place[-2:])
+    missing, share = rates
+    p = expit(cells.features @ weights)
+    false = np.minimum(share * odds, _MOST)[cells.label]
+    q = np.clip(p * (1 - missing) + (1 - p) * false, _TINY, 1 - _TINY)
+    likelihood = np.log(np.where(cells.given, q, 1 - q)).sum()
+    away = weights - _EQUATION_2
+    # The prior of the rates is a Beta distribution.
+    seen = (_RATE * np.log(rates) + (1 - _RATE) * np.log(1 - rates)).sum()
+    value = likelihood - _PRECISION / 2 * (away @ away) + counted * seen
+    slope = (cells.given - q) / (q * (1 - q))
+    gradient = np.empty_like(place)
+    gradient[:-2] = cells.features.T @ (slope * p * (1 - p) * (1 - missing - false))
+    gradient[:-2] -= _PRECISION * away
+    gradient[-2] = -missing * (1 - missing) * (slope @ p)
+    gradient[-1] = (1 - share) * (slope @ ((1 - p) * false * (false < _MOST)))
+    gradient[-2:] += counted * (_RATE - rates)
+    return -value / counted, -gradient / counted
