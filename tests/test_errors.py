@@ -176,7 +176,7 @@ def test_metadata_that_nobody_asked_for_is_refused():
 
 @pytest.mark.parametrize("model", [NaiveBayes(), NearestNeighbours(), PlattSVM()], ids=repr)
 def test_texts_are_sent_to_what_counts_their_words(model):
-    with pytest.raises(ValueError, match=r"takes vectors, got texts.*TfidfVectorizer"):
+    with pytest.raises(ValueError, match=r"requires vectors, got texts.*TfidfVectorizer"):
         model.fit(["a text", "another"], [["x"], ["y"]])
 
 
@@ -219,10 +219,10 @@ def test_fitted_model_given_texts_raises_the_message_of_fit():
     import labelkin
 
     model = labelkin.LabelDependenceClassifier(labelkin.NaiveBayes(), evidence_weight=1)
-    with pytest.raises(ValueError, match="takes vectors, got texts"):
+    with pytest.raises(ValueError, match="requires vectors, got texts"):
         model.fit(["a b", "c"], [["x"], ["y"]])
     model.fit([[3, 0], [2, 1], [0, 4]], [["x"], ["x", "y"], ["y"]])
-    with pytest.raises(ValueError, match="takes vectors, got texts"):
+    with pytest.raises(ValueError, match="requires vectors, got texts"):
         model.predict(["a text", "another"])
 
 
