@@ -202,9 +202,7 @@ def test_named_scores_are_arranged_by_name():
     np.testing.assert_array_equal(rescorer.rescore(frame), expected)
     with pytest.raises(ValueError, match="among the 3 labels of the model, got 'silver'"):
         rescorer.rescore(frame.rename(columns={"gold": "silver"}))
-    with pytest.raises(
-        ValueError, match=r"every label, and these are missing: 'grain'"
-    ):
+    with pytest.raises(ValueError, match=r"every label, and these are missing: 'grain'"):
         rescorer.rescore(frame[["wheat", "gold"]])
 
 
