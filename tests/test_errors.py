@@ -175,7 +175,7 @@ def test_metadata_that_nobody_asked_for_is_refused():
 
 
 @pytest.mark.parametrize("model", [NaiveBayes(), NearestNeighbours(), PlattSVM()], ids=repr)
-def test_texts_are_sent_to_what_counts_their_words(model):
+def test_texts_raise_with_a_hint(model):
     with pytest.raises(ValueError, match=r"requires vectors, got texts.*TfidfVectorizer"):
         model.fit(["a text", "another"], [["x"], ["y"]])
 
@@ -233,5 +233,5 @@ def test_classes_that_end_in_nul_are_rejected():
 
 def test_one_mapping_of_known_labels_for_several_documents_is_an_error():
     model = LabelDependenceClassifier(NaiveBayes()).fit(X, [["a"], ["b"], ["a", "b"], ["a"]])
-    with pytest.raises(ValueError, match="one mapping per document: 3 needed, got one"):
+    with pytest.raises(ValueError, match="one mapping per document: 3 needed, got 1"):
         model.predict_proba(X[:3], known={"accepted": ["a"]})
