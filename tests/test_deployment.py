@@ -127,10 +127,10 @@ def test_every_bound_of_the_page_is_that_of_the_service():
     for bound in (
         f"{limits.connections} connections",
         f"{limits.seconds:g} s from the header to the answer",
-        f"{limits.body_bytes // 2**20} MiB a body",
-        f"{limits.bodies_bytes // 2**20} MiB all bodies",
+        f"{limits.body_bytes // 2**20} MiB per body",
+        f"{limits.bodies_bytes // 2**20} MiB for all bodies",
         f"{limits.workers + limits.waiting} requests at a time",
-        f"{limits.saved_work_bytes // 2**30} GiB a file of saved work",
+        f"{limits.saved_work_bytes // 2**30} GiB per file of saved work",
     ):
         assert bound in text
 

@@ -73,6 +73,15 @@ class LabelContribution(NamedTuple):
         Its value: 1 or 0 if it is known, else as filled in.
     known
         Whether it is known.
+
+    Examples
+    --------
+    >>> from labelkin import LabelRescorer
+    >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
+    >>> rescorer = LabelRescorer(evidence_weight=1).fit(Y)
+    >>> [[wheat]] = rescorer.explain([[0.1, 0.5, 0.8]], label_names="wheat")
+    >>> [(one.label, round(one.log_odds, 2), one.known) for one in wheat.labels]
+    [('gold', 0.28, False), ('grain', -0.09, False)]
     """
 
     label: Any

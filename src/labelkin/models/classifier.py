@@ -223,7 +223,11 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
 
         Parameters
         ----------
-        X, y, **fit_params
+        X : documents
+            Training documents, as in :meth:`fit`.
+        y : any kind of labels
+            Their labels, as in :meth:`fit`.
+        **fit_params
             As in :meth:`fit`.
 
         Returns
