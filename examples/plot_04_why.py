@@ -2,8 +2,8 @@
 Why this label?
 ===============
 
-**Every suggestion can be taken apart: prior, content and other labels are log-odds that add up.**
-Then the content itself is taken apart, word by word.
+**Every suggestion can be decomposed: prior, content and other labels are log-odds, and their sum
+is the result.** The content evidence can be decomposed further, into words.
 """
 
 # %%
@@ -29,8 +29,8 @@ pipeline.fit(news.documents[news.train], news.label_sets(news.train))
 # %%
 # A document that the words alone get wrong
 # -----------------------------------------
-# We look for a right label that the words alone would not give and that the other labels bring
-# in, the one they move most.
+# We look for a label that is correct, rejected by the words alone, and assigned with label
+# evidence. Of these we take the one that label evidence changes most.
 
 X_test = words.transform(news.documents[news.test])
 content, posterior = model.content_.log_odds(X_test), model.log_odds(X_test)
@@ -48,8 +48,8 @@ print("labels:", *news.label_sets()[news.test[row]])
 print(why)
 
 # %%
-# The same as a staircase: it starts at how common the label is, and every part is a step. Above 0
-# the label is given.
+# The same as a waterfall chart: it starts at the prior, and each part is a step. The label is
+# assigned if the sum is above 0.
 
 steps = {"prior": why.parts["prior"], "content": why.parts["content"]}
 steps |= {f"label {one.label}": one.log_odds for one in why.labels[:5]}
@@ -70,16 +70,16 @@ axes.set(xlabel="log-odds", title=f"{label}: {why.probability:.0%}")
 # %%
 # Word by word
 # ------------
-# A pipeline knows what its columns are called, so that the content evidence, too, is a sum.
+# A pipeline knows the names of its features, so the content evidence can be listed by word.
 
-[[spoken]] = explain_terms(pipeline, [text], [label], top=8)
-for term in spoken.terms:
+[[by_word]] = explain_terms(pipeline, [text], [label], top=8)
+for term in by_word.terms:
     print(f"{term.log_odds:+.2f}  {term.term}")
-print(f"{spoken.rest:+.2f}  other words\n{spoken.constant:+.2f}  without any word")
+print(f"{by_word.rest:+.2f}  other words\n{by_word.constant:+.2f}  intercept")
 
 # %%
-# The words come near the label without reaching it, and labels that the document most probably
-# has carry it over the line. That the parts add up is no approximation made for the explanation:
-# the method itself adds log-odds. It is true of a linear classifier of words and of linear label
-# evidence, the defaults; other classifiers are explained as far as they are additive. An
-# explanation says what the model has counted, and nothing about whether it is right.
+# The words are not sufficient for the label; other labels that are probable in this document are.
+# The parts add up exactly because the method itself adds log-odds. This is true for linear content
+# classifiers and linear label classifiers, which are the defaults; other classifiers are explained
+# as far as they are additive. An explanation shows how the model computed its result, not whether
+# the result is correct.

@@ -2,15 +2,16 @@
 Thresholds for a measure
 ========================
 
-**No cut is right for every measure: say which one you are judged by, and the cut is tuned for
-it.** Tuning looks at out-of-fold scores of training documents, never at test documents.
+**No threshold is best for every measure: name the measure that matters, and the threshold is
+tuned for it.** Tuning uses out-of-fold scores of the training documents, never the test
+documents.
 """
 
 # %%
-# One model, many ways to cut
-# ---------------------------
-# ``keep_out_of_fold`` keeps what the model thinks of every training document as if it had not
-# seen it. Threshold rules are fitted on that, and work on any matrix of scores.
+# One model, several thresholds
+# -----------------------------
+# ``keep_out_of_fold`` keeps the out-of-fold scores of the training documents. Threshold rules are
+# fitted to these scores and can be applied to any score matrix.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,12 +29,13 @@ Y_train, Y_test = news.Y[news.train], news.Y[news.test]
 
 model = LabelDependenceClassifier(NearestNeighbours(), keep_out_of_fold=True)
 model.fit(X_train, Y_train)
-unseen, scores = model.out_of_fold_.posterior, model.log_odds(X_test)
+out_of_fold, scores = model.out_of_fold_.posterior, model.log_odds(X_test)
 
 # %%
-# One cut for all labels
-# ----------------------
-# Micro F1 and Hamming loss of every cut, by training documents out of fold and by test documents.
+# One threshold for all labels
+# ----------------------------
+# Micro F1 and Hamming loss as a function of the threshold, out of fold on the training documents
+# and on the test documents.
 
 cuts = np.linspace(0.02, 0.9, 45)
 curves = {
@@ -41,7 +43,7 @@ curves = {
         getattr(metrics, metric)(Y, (z > np.log(cut / (1 - cut))).astype(int)) for cut in cuts
     ]
     for metric in ("micro_f1", "hamming_loss")
-    for part, Y, z in [("train", Y_train, unseen), ("test", Y_test, scores)]
+    for part, Y, z in [("train", Y_train, out_of_fold), ("test", Y_test, scores)]
 }
 
 
@@ -57,15 +59,16 @@ for axes, metric, best in zip(panels, ("micro_f1", "hamming_loss"), (max, min), 
     axes.plot(cuts, test, color="C0", label="test")
     axes.axvline(cuts[train.index(best(train))], color="C1", lw=1, label="best in training")
     axes.axvline(0.5, color="0.3", lw=1, ls=":", label="½")
-    axes.set(xlabel="a label is given above the probability", ylabel=shown(metric))
+    axes.set(xlabel="threshold", ylabel=shown(metric))
 panels[1].legend(frameon=False)
 
 # %%
 # A rule for each measure
 # -----------------------
-# ``thresholds="micro_f1"`` in the model does the same as ``rule_for("micro_f1")`` here. Micro F1
-# gets one cut for all labels, macro F1 a cut for each label, the share of exact label sets the
-# largest gap in each document's scores. The last row is a limit, at least one label.
+# ``thresholds="micro_f1"`` in the model has the same effect as ``rule_for("micro_f1")`` here. For
+# micro F1 there is one threshold for all labels, and for macro F1 one per label. For the subset 0/1
+# loss, each document is cut at the largest gap between its scores. The last row is a limit: at
+# least one label.
 
 measures = ("hamming_loss", "micro_f1", "macro_f1", "document_f1", "subset_loss")
 rules = {shown(measure): rule_for(measure) for measure in measures}
@@ -73,7 +76,9 @@ rules["½, but at least one label"] = LabelLimits(rule_for("hamming_loss"), at_l
 table = np.array(
     [
         [
-            metrics.evaluate(Y_test, decisions=rule.fit(unseen, Y_train).decide(scores))[measure]
+            metrics.evaluate(Y_test, decisions=rule.fit(out_of_fold, Y_train).decide(scores))[
+                measure
+            ]
             for measure in measures
         ]
         for rule in rules.values()
@@ -96,8 +101,8 @@ axes.spines[:].set_visible(False)
 axes.set(xlabel="measured on test documents", ylabel="tuned for")
 
 # %%
-# Columns are measures, the best of each in bold. The cut at ½ suits Hamming loss, and costs a
-# weak classifier such as nearest neighbours a good deal of F1, because it rarely dares to be
-# sure. The diagonal is strong and need not be the best of its column: a rule is chosen for a
-# measure before test documents are read, and another may turn out as good. Whoever needs all
-# measures at once has to say what each is worth; there is no cut for that.
+# Columns are measures, with the best value of each in bold. The threshold ½ suits Hamming loss. It
+# costs a weak classifier such as nearest neighbours much F1, because few of its probabilities are
+# above ½. The values on the diagonal are good but not always the best of their column: a rule is
+# chosen on the training documents, and another rule can be as good on the test documents. If
+# several measures matter, decide first how much each is worth; no threshold is best for all.

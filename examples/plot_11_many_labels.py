@@ -2,17 +2,17 @@
 Many labels
 ===========
 
-**With thousands of labels nobody looks at all of them: content names candidates, a label is told
-from its neighbours, and costs grow with these instead of with all pairs of labels.** What is
-given up is measured, too: a label that is no candidate is lost.
+**With thousands of labels, only some of them are evaluated: content selects candidate labels,
+each label is predicted from its most related labels, and costs grow with these numbers instead of
+with all pairs.** The price is also measured: a label outside the candidates cannot be predicted.
 """
 
 # %%
-# A made world that grows
-# -----------------------
-# Topics of ten labels; a document has four labels of its topic, frequent ones more often, and
-# shows a word of most of them, besides words of no meaning. Real documents are harder: read how
-# costs grow, not how good anybody is.
+# A synthetic corpus of any size
+# ------------------------------
+# Each topic has ten labels, and each document has four labels of one topic. Most labels produce a
+# word of their own, and other words are noise. Real documents are harder: use this corpus to see
+# how costs grow, not how good the results are.
 
 import time
 
@@ -24,7 +24,7 @@ from labelkin import LabelDependenceClassifier, LogisticLabels, NearestNeighbour
 from labelkin.evaluation import metrics
 
 
-def made(n_documents, n_labels, seed=0):
+def synthetic(n_documents, n_labels, seed=0):
     rng = np.random.default_rng(seed)
     topic = rng.integers(n_labels // 10, size=n_documents)
     # Four of ten without replacement, in proportion to 1, 1/2, 1/3 …
@@ -46,19 +46,19 @@ def as_matrix(columns, n_columns):
 # %%
 # How costs grow
 # --------------
-# ``top`` is the number of candidates of each document; without it all labels of all documents are
-# looked at. Above 300 labels a label is told from 32 neighbours at most. The seconds are those of
-# the machine that built this page, without the time to compile.
+# ``top`` is the number of candidates per document; by default all labels are evaluated. With more
+# than 300 labels, a label has at most 32 related labels as features. The times are those of the
+# machine that built this page, without compilation.
 
 contents = {"50 candidates": NearestNeighbours(top=50), "all labels": NearestNeighbours()}
-for n_labels in (100, 400):  # compiles what is needed
-    LabelDependenceClassifier(contents["50 candidates"]).fit(*made(100, n_labels))
+for n_labels in (100, 400):  # compiles the kernels
+    LabelDependenceClassifier(contents["50 candidates"]).fit(*synthetic(100, n_labels))
 
 sizes = [100, 200, 400, 800]
 seconds = {name: [] for name in contents}
 weights = {"learned": [], "all pairs": []}
 for n_labels in sizes:
-    X, Y = made(500, n_labels)
+    X, Y = synthetic(500, n_labels)
     for name, content in contents.items():
         begin = time.process_time()
         LabelDependenceClassifier(content).fit(X, Y)
@@ -77,12 +77,12 @@ panels[0].set_ylabel("CPU seconds of a fit")
 panels[1].set_ylabel("weights between labels")
 
 # %%
-# What candidates cost, and what labels still add
-# -----------------------------------------------
-# The share of true labels that are candidates is a ceiling for everything that follows. Cuts are
-# tuned for micro F1, with label evidence and without.
+# What candidates cost, and what label evidence adds
+# --------------------------------------------------
+# The share of true labels among the candidates is an upper limit of recall. Thresholds are tuned
+# for micro F1, with and without label evidence.
 
-X, Y = made(2000, 600)
+X, Y = synthetic(2000, 600)
 train, test = slice(0, 1500), slice(1500, 2000)
 tops, measures = (5, 10, 20, 40), ("candidate_recall", "micro_f1", "macro_f1")
 print(f"{'':>23}", *(f"{measure:>16}" for measure in measures))
@@ -93,10 +93,10 @@ for top in tops:
             NearestNeighbours(top=top), evidence_weight=weight, thresholds="micro_f1"
         )
         model.fit(X[train], Y[train])
-        judged = metrics.evaluate(Y[test], model.log_odds(X[test]), model.predict(X[test]))
-        values.append(judged["macro_f1"])
-        print(f"{top:>2} {name:>20}", *(f"{judged[measure]:16.3f}" for measure in measures))
-    recall.append(judged["candidate_recall"])
+        scores = metrics.evaluate(Y[test], model.log_odds(X[test]), model.predict(X[test]))
+        values.append(scores["macro_f1"])
+        print(f"{top:>2} {name:>20}", *(f"{scores[measure]:16.3f}" for measure in measures))
+    recall.append(scores["candidate_recall"])
 
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
 axes.plot(tops, recall, "^:", color="0.5", label="true labels among the candidates")
@@ -106,8 +106,8 @@ axes.set(xlabel="candidates per document", ylim=(0, 1), xticks=tops)
 axes.legend(frameon=False, loc="lower right")
 
 # %%
-# From 300 labels on the number of weights stops growing with the pairs of labels, and with
-# candidates the cost of a fit all but stops growing, too. Below that, candidates cost more than
-# they save: nobody needs them with a hundred labels. Ten or twenty candidates find most of what
-# forty find. Label evidence adds most to rare labels, which macro F1 shows, and it cannot bring
-# back a label that is no candidate.
+# Above 300 labels the number of weights no longer grows with the number of label pairs, and with
+# candidates the cost of a fit grows slowly. With fewer labels, candidates cost more than they save.
+# Ten to twenty candidates contain most of the labels that forty contain. Label evidence helps rare
+# labels most, as macro F1 shows, but with only five candidates it lowers the scores. It cannot
+# restore a label outside the candidates.

@@ -2,14 +2,14 @@
 Pipelines and grid search
 =========================
 
-**It is an estimator like any other: it stands in a pipeline, is cloned, searched over and
-cross-validated by scikit-learn, and takes sample weights by metadata routing.**
+**The model is a standard estimator: scikit-learn can use it in a pipeline, clone it, search its
+parameters, cross-validate it and route sample weights to it.**
 """
 
 # %%
 # A pipeline from texts to labels
 # -------------------------------
-# scikit-learn's own tools want ``Y`` as an array of 0 and 1.
+# scikit-learn's model selection needs ``Y`` as an array of 0 and 1.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,8 +40,8 @@ print(*[name for name in pipeline.get_params() if "model__" in name][:8], "…",
 # %%
 # Search
 # ------
-# Content classifier, its own parameter, and how much label evidence counts, all at once. Folds
-# that spread every label evenly matter more the rarer labels are.
+# The grid contains a parameter of the content classifier and the weight of label evidence. Folds
+# are stratified by label; this matters most for rare labels.
 
 grid = {
     "model__content__C": [0.1, 0.3, 1.0],
@@ -51,7 +51,7 @@ folds = MultilabelStratifiedKFold(3, random_state=0)
 search = GridSearchCV(pipeline, grid, cv=folds, scoring="f1_micro")
 search.fit(texts[news.train], Y[news.train])
 print(search.best_params_, f"{search.best_score_:.4f}")
-print(f"test documents, read once: {search.score(texts[news.test], Y[news.test]):.4f}")
+print(f"test documents, used once: {search.score(texts[news.test], Y[news.test]):.4f}")
 
 # %%
 shape = [len(values) for values in grid.values()]
@@ -70,10 +70,10 @@ axes.set_xlim(-0.2, shape[1] - 0.5)
 axes.set(xlabel="evidence weight", ylabel="micro F1, cross-validated")
 
 # %%
-# Cross-validate by several measures
-# ----------------------------------
-# Two clones that differ in one parameter, on the same folds. A metric of labelkin's is a scorer
-# like any other.
+# Cross-validate with several measures
+# ------------------------------------
+# Two clones that differ in one parameter are evaluated on the same folds. Metrics of labelkin can
+# be used as scorers.
 
 scorers = {
     "micro F1": make_scorer(metrics.micro_f1),
@@ -82,18 +82,18 @@ scorers = {
 }
 for weight in (0, "auto"):
     one = clone(pipeline).set_params(model__evidence_weight=weight)
-    judged = cross_validate(one, texts[news.train], Y[news.train], cv=folds, scoring=scorers)
-    shown = "  ".join(f"{name} {judged[f'test_{name}'].mean():.4f}" for name in scorers)
+    scores = cross_validate(one, texts[news.train], Y[news.train], cv=folds, scoring=scorers)
+    shown = "  ".join(f"{name} {scores[f'test_{name}'].mean():.4f}" for name in scorers)
     print(f"evidence weight {weight!s:>4}: {shown}")
 
 # %%
 # Sample weights by metadata routing
 # ----------------------------------
-# Parts say that they want ``sample_weight``, and the pipeline hands it on. A weight of 2 is the
-# same as the document given twice.
+# Parts request ``sample_weight``, and the pipeline passes it to them. A weight of 2 has the same
+# effect as repeating the document.
 
 with sklearn.config_context(enable_metadata_routing=True):
-    counted = Pipeline(
+    routed = Pipeline(
         [
             ("words", CountVectorizer()),
             (
@@ -106,17 +106,16 @@ with sklearn.config_context(enable_metadata_routing=True):
             ),
         ]
     )
-    twice = np.full(len(news.train), 2)
-    weighted = clone(counted).fit(texts[news.train], Y[news.train], sample_weight=twice)
+    weights = np.full(len(news.train), 2)
+    weighted = clone(routed).fit(texts[news.train], Y[news.train], sample_weight=weights)
 doubled = np.concatenate([news.train, news.train])
-repeated = clone(counted).fit(texts[doubled], Y[doubled])
+repeated = clone(routed).fit(texts[doubled], Y[doubled])
 pair = [model.predict_proba(texts[news.test]) for model in (weighted, repeated)]
 print(f"weighted or repeated, largest difference: {np.abs(pair[0] - pair[1]).max():.1e}")
 
 # %%
-# Some label evidence helps at every C, and the full weight of the paper is never the best. The
-# learned weight (diamonds) is about as good as the best of the grid and needs no search: it is
-# found within ``fit``, from out-of-fold evidence that the classifier has anyway. That leaves the
-# grid for what has to be searched, such as C. Differences of a hundredth are small for 600
-# documents, and a search picks the luckiest of its cells: that is why the test documents are read
-# once, by the winner alone.
+# Label evidence helps at each value of C, and the paper's weight of 1 is never the best. The
+# learned weight (diamonds) is at least as good as the others and needs no search: ``fit`` computes
+# it from out-of-fold scores. The grid is then only needed for other parameters, such as C.
+# Differences of 0.01 are small for 600 documents, and the best cell of a grid is partly luck. The
+# test documents are therefore used once, by the selected model.

@@ -3,8 +3,8 @@ Which document to label next?
 =============================
 
 **If only a few documents can be labelled, choose documents that represent the uncertainty of the
-pool; it is not a sure gain.** Two ways to choose are followed for a few rounds, from the same first
-documents.
+pool. A gain is not certain.** Two strategies start from the same labelled documents and are
+compared for a few rounds.
 """
 
 # %%
@@ -38,7 +38,7 @@ for one in next_documents(learn(labelled), X[pool], 2):
 
 # %%
 # The value of a document is the sum of the entropies of its labels, in bits. A batch represents the
-# uncertainty of the pool, and does not contain the same document ten times.
+# uncertainty of the pool and avoids similar documents.
 #
 # Learning curves
 # ---------------
@@ -77,7 +77,8 @@ for column, (axes, measure) in enumerate(zip(panels, measures, strict=True)):
 panels[0].legend(frameon=False)
 
 # %%
-# Bands show the range of the seeds, which is often as wide as the difference between the two ways.
-# The batch is ahead of chance in macro F1 from the start, and behind it in micro F1 at the end. So
-# choosing is no sure gain, least of all in a synthetic corpus whose documents are all written in
-# the same way. The findings have the curves of real corpora.
+# Bands show the range over the seeds, which is often as wide as the difference between the
+# strategies. The selected batch is ahead of a random one in macro F1 from the start, and slightly
+# behind in micro F1 at the end. A gain is therefore not certain, especially in a synthetic corpus
+# whose documents are all generated in the same way. The findings have learning curves on real
+# corpora.

@@ -1,16 +1,16 @@
 """
-Label evidence in a world that is known
-=======================================
+Learned and true label evidence
+===============================
 
-**Of the made newsroom the true p(label | other labels) is known exactly. So we can see how well
-it is learned, from how many documents, and where a sum of weights is not enough.**
+**For the synthetic newsroom the true p(label | other labels) is known exactly. So we can measure
+how well it is learned, from how many documents, and where a sum of weights is not sufficient.**
 """
 
 # %%
 # The truth
 # ---------
-# The newsroom's label sets are drawn from an explicit distribution. ``newsroom_truth`` has its
-# exact conditionals: what a label's log-odds are, given all others.
+# The label sets of the newsroom are drawn from an explicit distribution. ``newsroom_truth`` has its
+# exact conditionals: the log-odds of a label given all others.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,17 +20,17 @@ from labelkin import LogisticLabels, corpora
 truth = corpora.newsroom_truth()
 names = truth.names.tolist()
 for others in (["wheat"], ["wheat", "corn"], ["weather"]):
-    said = truth.log_odds([others])[0, names.index("grain")]
-    print(f"{' and '.join(others)} known, nothing else: grain has log-odds {said:+.2f}")
+    log_odds = truth.log_odds([others])[0, names.index("grain")]
+    print(f"{' and '.join(others)} known, nothing else: grain has log-odds {log_odds:+.2f}")
 prior = truth.prior[names.index("grain")]
 print(f"before anything is known: {np.log(prior / (1 - prior)):+.2f}")
 
 # %%
-# Learn from more and more documents
-# ----------------------------------
-# Label evidence is a logistic regression of each label on all others. It is judged by the log
-# loss of new label sets, summed over the labels of a document, beside the best that anybody can
-# have, the truth, and beside what the prior alone has.
+# Learning curves
+# ---------------
+# Label evidence is a logistic regression of each label on all others. It is evaluated by the log
+# loss of new label sets, summed over the labels of a document. The truth is the lowest possible
+# value, and the prior alone is the baseline.
 
 L = truth.sample(4000, seed=1)
 exact = truth.log_odds(L)
@@ -38,7 +38,7 @@ certain = ~np.isfinite(exact)
 
 
 def log_loss(log_odds):
-    """Mean over documents; cells that the truth is sure of are left out."""
+    """Mean over documents, without cells of probability 0 or 1."""
     signed = np.where(L == 1, log_odds, -log_odds)
     return np.where(certain, 0, np.logaddexp(0, -np.where(certain, 0, signed))).sum(axis=1).mean()
 
@@ -63,7 +63,7 @@ axes.legend(frameon=False)
 # %%
 # Cell by cell
 # ------------
-# The learned log-odds against the true ones, with 2,000 documents; one cell in twenty is drawn.
+# Learned and true log-odds with 2,000 documents; one cell in twenty is drawn.
 
 learned = layers[2000].log_odds(L)
 shown = ~certain & (np.random.default_rng(0).random(exact.shape) < 0.05)
@@ -76,9 +76,9 @@ axes.set(xlabel="true log-odds", ylabel="learned log-odds", xlim=(-13, 9), ylim=
 axes.legend(frameon=False, markerscale=4)
 
 # %%
-# With 2,000 label sets four fifths of what the other labels can tell is learned, and most of that
-# with a few hundred. The last bit is out of reach: in the newsroom the effect of two labels
-# together is not the sum of their effects, and weights can only be added up. Cells around 0,
-# where decisions are made, lie near the line; those that are all but impossible are rated too
-# probable or too improbable, which hardly matters, as they are a "no" either way. This is label
-# evidence from *true* other labels; predicted ones are worth less.
+# With 2,000 label sets, four fifths of the possible improvement over the prior is reached, and most
+# of that with a few hundred. The rest is out of reach for a linear model: in the newsroom the
+# effect of two labels together is not the sum of their effects. Cells near 0, which matter for
+# decisions, are close to the line. Cells with very low probability are less accurate, which rarely
+# matters, because the decision is negative anyway. This is evidence from *true* other labels;
+# evidence from predicted labels is weaker.

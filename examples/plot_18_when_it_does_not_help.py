@@ -2,17 +2,17 @@
 When it does not help
 =====================
 
-**Label evidence needs two things: labels that depend on each other, and content that leaves
-something open.** A made world has a knob for each, and shows where the gain comes from and where
-it ends.
+**Label evidence needs two conditions: labels that depend on each other, and content that is
+uncertain.** A synthetic corpus with a parameter for each condition shows when there is a gain and
+when there is not.
 """
 
 # %%
-# A world with two knobs
-# ----------------------
-# Twelve labels in groups of three. A document is more or less in the mood for each group, and
-# *dependence* says how far its labels follow the mood. Every label has twenty words that show up
-# in half of its documents, and in others by *noise*.
+# A corpus with two parameters
+# ----------------------------
+# There are twelve labels in groups of three. Each group has a hidden value per document, and
+# *dependence* is the share of this value in its labels. Each label has twenty words, which occur in
+# half of its documents, and in other documents with probability *noise*.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,20 +21,20 @@ from labelkin import LabelRescorer, PlattSVM
 from labelkin.evaluation import metrics
 
 
-def made(dependence, noise, n_documents=1300, seed=0):
+def synthetic(dependence, noise, n_documents=1300, seed=0):
     rng = np.random.default_rng(seed)
-    mood = np.repeat(rng.normal(size=(n_documents, 4)), 3, axis=1)
+    topic = np.repeat(rng.normal(size=(n_documents, 4)), 3, axis=1)
     own = rng.normal(size=(n_documents, 12))
-    Y = np.sqrt(dependence) * mood + np.sqrt(1 - dependence) * own > 0.8
+    Y = np.sqrt(dependence) * topic + np.sqrt(1 - dependence) * own > 0.8
     chance = np.where(np.repeat(Y, 20, axis=1), 0.5, noise)
     return (rng.random(chance.shape) < chance).astype(float), Y.astype(int)
 
 
 # %%
-# Turn the knobs
-# --------------
-# A linear SVM learns from 300 documents; then the other labels are added, with the paper's weight
-# and with a learned one.
+# Vary both parameters
+# --------------------
+# A linear SVM is fitted to 300 documents. Then label evidence is added, with the paper's weight and
+# with a learned one.
 
 dependences, noises = (0.0, 0.3, 0.6, 0.9), (0.05, 0.1, 0.2, 0.3, 0.4)
 fit, new = slice(0, 300), slice(300, None)
@@ -42,14 +42,14 @@ alone = np.zeros((len(dependences), len(noises)))
 gain = {"the paper, weight 1": alone.copy(), "learned weight": alone.copy()}
 for row, dependence in enumerate(dependences):
     for column, noise in enumerate(noises):
-        X, Y = made(dependence, noise)
+        X, Y = synthetic(dependence, noise)
         svm = PlattSVM(random_state=0)
-        unseen = svm.fit_out_of_fold(X[fit], Y[fit])
+        out_of_fold = svm.fit_out_of_fold(X[fit], Y[fit])
         content = svm.log_odds(X[new])
         alone[row, column] = metrics.micro_f1(Y[new], (content > 0).astype(int))
         for found, weight in zip(gain.values(), (1, "auto"), strict=True):
             rescorer = LabelRescorer(evidence_weight=weight, scale="log_odds")
-            posterior = rescorer.fit(Y[fit], scores=unseen).rescore(content)
+            posterior = rescorer.fit(Y[fit], scores=out_of_fold).rescore(content)
             decided = (posterior > 0).astype(int)
             found[row, column] = metrics.micro_f1(Y[new], decided) - alone[row, column]
 
@@ -72,9 +72,9 @@ for axes, (title, table) in zip(panels, tables.items(), strict=True):
 panels[0].set_ylabel("dependence of the labels")
 
 # %%
-# Labels that do not depend have nothing to say to each other: in the lower rows there is nothing
-# to gain. Words that say it all leave nothing open, on the left; and where they say next to
-# nothing, on the right, no label is predicted that others could learn from. The gain lies
-# between, and only where labels depend strongly. The paper's weight pays for its gain with losses
-# where the content is good; the learned weight keeps most of the gain and loses next to nothing.
-# Before you use label evidence, look for dependent labels, and for content that needs help.
+# Without dependence there is nothing to gain (lower rows). Precise words leave little uncertainty
+# (left), and very noisy words predict no label well enough to be evidence for others (right).
+# Between them is a gain, but only for strongly dependent labels. The paper's weight loses where the
+# content is good; the learned weight keeps most of the gain and loses almost nothing. Before you
+# use label evidence, check that your labels depend on each other and that the content alone is
+# uncertain.

@@ -155,10 +155,10 @@ class TestClasses:
         model = LabelDependenceClassifier(content=NaiveBayes()).fit(X, self.y)
         accepted = model.predict_proba(X[:1], known={"accepted": ["dog"]})
         np.testing.assert_array_equal(accepted, [[0, 1, 0]])
-        refused = model.predict_proba(X[:1], known={"refused": ["dog"]})
-        assert refused[0, 1] == 0
-        assert refused.sum() == pytest.approx(1)
-        everything = model.predict_proba(X[:1], known={"refused": ["cat", "dog", "eel"]})
+        rejected = model.predict_proba(X[:1], known={"rejected": ["dog"]})
+        assert rejected[0, 1] == 0
+        assert rejected.sum() == pytest.approx(1)
+        everything = model.predict_proba(X[:1], known={"rejected": ["cat", "dog", "eel"]})
         np.testing.assert_allclose(everything, 1 / 3)
 
     def test_probabilities_stay_inside_on_long_documents(self):

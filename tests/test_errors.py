@@ -175,8 +175,8 @@ def test_metadata_that_nobody_asked_for_is_refused():
 
 
 @pytest.mark.parametrize("model", [NaiveBayes(), NearestNeighbours(), PlattSVM()], ids=repr)
-def test_texts_are_sent_to_what_counts_their_words(model):
-    with pytest.raises(ValueError, match=r"takes vectors, got texts.*TfidfVectorizer"):
+def test_texts_raise_with_a_hint(model):
+    with pytest.raises(ValueError, match=r"requires vectors, got texts.*TfidfVectorizer"):
         model.fit(["a text", "another"], [["x"], ["y"]])
 
 
@@ -219,10 +219,10 @@ def test_fitted_model_given_texts_raises_the_message_of_fit():
     import labelkin
 
     model = labelkin.LabelDependenceClassifier(labelkin.NaiveBayes(), evidence_weight=1)
-    with pytest.raises(ValueError, match="takes vectors, got texts"):
+    with pytest.raises(ValueError, match="requires vectors, got texts"):
         model.fit(["a b", "c"], [["x"], ["y"]])
     model.fit([[3, 0], [2, 1], [0, 4]], [["x"], ["x", "y"], ["y"]])
-    with pytest.raises(ValueError, match="takes vectors, got texts"):
+    with pytest.raises(ValueError, match="requires vectors, got texts"):
         model.predict(["a text", "another"])
 
 
@@ -233,5 +233,5 @@ def test_classes_that_end_in_nul_are_rejected():
 
 def test_one_mapping_of_known_labels_for_several_documents_is_an_error():
     model = LabelDependenceClassifier(NaiveBayes()).fit(X, [["a"], ["b"], ["a", "b"], ["a"]])
-    with pytest.raises(ValueError, match="one mapping per document: 3 needed, got one"):
+    with pytest.raises(ValueError, match="one mapping per document: 3 needed, got 1"):
         model.predict_proba(X[:3], known={"accepted": ["a"]})

@@ -54,7 +54,7 @@ def test_calibrated_probabilities_are_the_same_through_every_door():
 
 @pytest.mark.parametrize("y", [Y[:, 0], Y[:, 0] + Y[:, 1]])
 def test_classes_are_not_calibrated_label_by_label(y):
-    with pytest.raises(ValueError, match="for a label matrix; got a 1-d y"):
+    with pytest.raises(ValueError, match="requires a label matrix, got a 1-d y"):
         model(calibrate=True).fit(X, y)
 
 

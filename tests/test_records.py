@@ -9,6 +9,7 @@ import labelkin
 from labelkin import LabelAudit, LabelDependenceClassifier, NaiveBayes
 from labelkin.corpora import newsroom
 from labelkin.curation.audit.issues import reasons
+from labelkin.evaluation.significance import paired_bootstrap
 from labelkin.explain import explain_terms, label_graph
 from labelkin.odds import to_probability
 from labelkin.records import short
@@ -29,7 +30,7 @@ def records():
     yield from (why, why.labels[0], MODEL.suggest(X[:1])[0][0], MODEL.posterior(X[:1]), terms)
     yield from (audit.issues(1)[0], audit.label_errors_[0], audit.noise_, graph, graph.edges[0])
     yield from (MODEL.thresholds_.table()[0], MODEL.calibration_)
-    yield labelkin.evaluation.paired_bootstrap(SETS, X[:, :25] > 0, X[:, :25] > 1, "micro_f1")
+    yield paired_bootstrap(SETS, X[:, :25] > 0, X[:, :25] > 1, "micro_f1")
 
 
 @pytest.mark.parametrize("record", list(records()), ids=lambda record: type(record).__name__)

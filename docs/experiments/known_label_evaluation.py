@@ -197,8 +197,12 @@ def _scores(log_odds: Matrix, rest: Matrix, only_cells: bool) -> Matrix:
         return _with_left_out(np.asarray(groups @ values, dtype=np.float64))
 
     decided = log_odds > 0
-    by_group = count_decisions(truth, decided, groups)
-    counts = DecisionCounts(*(_with_left_out(field) for field in vars(by_group).values()))
+    by_group = [
+        count_decisions(Truth.of(read_labels(rest[rows])), decided[rows])
+        for rows in (document % _GROUPS == group for group in range(shape[0]))
+    ]
+    fields = zip(*(vars(counts).values() for counts in by_group), strict=True)
+    counts = DecisionCounts(*(_with_left_out(np.array(field)) for field in fields))
     n_documents, n_cells = summed(np.ones(len(rest))), counts.known.sum(axis=1)
     has_more = (rest == 1).any(axis=1)
     first = first_errors(truth, np.where(np.isnan(rest), -np.inf, log_odds)) & has_more

@@ -84,7 +84,7 @@ _INTERVALS = """\
 Learned less alone, and the 95 % interval of a paired bootstrap (1,000 draws of test documents;
 with several seeds, of the mean over them). • marks an interval wholly on the better side, ◦ one
 wholly on the worse side. s and S are the paper's sign tests over decisions and over labels, on
-decisions: ≪ and < say that alone is worse (P < 0.01, P < 0.05), ≫ and > that it is better, ~ that
+decisions: ≪ and < mean that alone is worse (P < 0.01, P < 0.05), ≫ and > that it is better, ~ that
 nothing was shown; with several seeds, what all of them support."""
 _CONTROLS = """\
 Gains without evidence of other labels: *offset* adds a number per label under the same prior as the
@@ -260,7 +260,7 @@ def _once(text: str, said: set[str]) -> Iterator[str]:
 
 
 def _markdown(table: Table) -> str:
-    return markdown_table(table, apart=True)
+    return markdown_table(table)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -243,4 +243,4 @@ def _score(metric: str, value: float) -> str:
 def _table(
     heads: Sequence[str], rows: Sequence[Sequence[Cell]], below: Sequence[Sequence[Cell]] = ()
 ) -> Table:
-    return Table([("", head) for head in heads], [rows, below] if below else [rows])
+    return Table(heads, [rows, below] if below else [rows])

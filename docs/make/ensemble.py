@@ -189,7 +189,7 @@ def score_table(corpus: CorpusResults) -> Table:
             for name in MEASURES
         ]
         rows.append([Cell(_called(system)), *cells, Cell(f"{scores.seconds:.1f}")])
-    return Table([("", name) for name in ("system", *MEASURES.values(), "seconds")], [rows])
+    return Table(("system", *MEASURES.values(), "seconds"), [rows])
 
 
 def comparison_table(comparisons: Sequence[Comparison]) -> Table:
@@ -203,7 +203,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
         for one in comparisons
     ]
     heads = ("corpus", "systems", *MEASURES.values())
-    return Table([("", name) for name in heads], [rows])
+    return Table(heads, [rows])
 
 
 def verdict(comparisons: Sequence[Comparison]) -> str:
@@ -238,7 +238,7 @@ def embedding_table(scores: Sequence[Mapping[str, Any]]) -> Table:
             Cell(f"{means['seconds']:.1f}"),
         ]
     )
-    return Table([("", name) for name in ("", *MEASURES.values(), "seconds")], [rows])
+    return Table(("", *MEASURES.values(), "seconds"), [rows])
 
 
 def page(folders: Sequence[str | Path], embeddings: Path | None = None) -> str:

@@ -341,7 +341,7 @@ def _cell_table(rows: Sequence[Row]) -> str:
 
 def _markdown(heads: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     rows = [[Cell(markdown_text(text)) for text in row] for row in body]
-    return markdown_table(Table([("", head) for head in heads], [rows]), apart=True)
+    return markdown_table(Table(heads, [rows]))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

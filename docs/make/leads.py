@@ -491,37 +491,6 @@ def benchmarks(tables: Tables) -> Lead:
     return Lead(sentences, picture, _told(title, {k: [v.value] for k, v in rows.items()}))
 
 
-def any_scores(tables: Tables) -> Lead:
-    """Say what thresholds and label evidence give to any model's scores."""
-    cells = _by_first(tables.find("What it is worth"))
-    last = {kind: [numbers(row[i]) for row in cells.values()] for i, kind in enumerate(_KINDS)}
-    sentences = []
-    for kind, found in last.items():
-        known = [one for one in found if one]
-        sentences.append(
-            f"Scores of a {kind}: micro F1 {known[0][0]:.3f} cut at ½, **{known[-1][-2]:.3f}** "
-            "with label "
-            f"evidence and thresholds{', calibrated first' if kind == 'softmax' else ''}; macro F1 "
-            f"{known[0][1]:.3f} → {known[-1][-1]:.3f}."
-        )
-    alone = [numbers(cell) for cell in cells["thresholds alone"]]
-    both = [numbers(cell) for cell in cells["label evidence and thresholds"]]
-    sentences.append(
-        f"Thresholds alone give {alone[0][0]:.3f} and {alone[1][0]:.3f}: label evidence adds "
-        f"{_signed(both[0][0] - alone[0][0], 3)} and {_signed(both[1][-2] - alone[1][0], 3)} to "
-        "them "
-        "on this made corpus."
-    )
-    rows = {
-        f"{kind}: {step}": [one[-2] if len(one) > 2 else one[0]]
-        for i, kind in enumerate(_KINDS)
-        for step, one in ((step, numbers(row[i])) for step, row in cells.items())
-        if one
-    }
-    title = "Micro F1, step by step (softmax: calibrated where the table has it)"
-    return Lead(sentences, dots(title, rows, ("micro F1",), "micro F1"), _told(title, rows))
-
-
 def recipes(tables: Tables) -> Lead:
     """Say what each recipe gives."""
     rows, sentences = dict[str, Point](), []
@@ -555,12 +524,10 @@ LEADS: dict[str, Callable[[Tables], Lead]] = {
     "docs/findings/next-documents.md": next_documents,
     "docs/findings/scale.md": scale,
     "docs/findings/benchmarks.md": benchmarks,
-    "docs/how-to/any-scores.md": any_scores,
     "docs/how-to/recipes.md": recipes,
 }
 
 _SIDES = "better", "worse"
-_KINDS = "sigmoid", "softmax"
 _SIZES = "documents", "labels", "features"
 
 

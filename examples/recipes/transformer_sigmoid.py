@@ -1,6 +1,6 @@
-"""A transformer's sigmoid scores: a head with one output per label, trained together.
+"""Sigmoid scores of a transformer: a head with one output per label.
 
-The body stays as it is and the head learns, as in linear probing; a body that learns, too, gives
+The body is frozen and only the head is trained, as in linear probing. A fine-tuned body returns
 scores of the same kind.
 """
 

@@ -1,9 +1,9 @@
-"""Several views of a text, and what it means: sentence embeddings as two more members.
+"""Several views of a text, with sentence embeddings as two more members.
 
-``python -m examples.recipes.views_and_embeddings FOLDER`` measures it on Reuters-21578 and keeps
-the scores in the folder. The embeddings are those of ``sentence_embeddings.py``, of the first 48
-tokens and of the first 128; they are made once, which takes a CPU some minutes. Lengths and C were
-chosen on two splits of the training documents, by the Brier score.
+``python -m examples.recipes.views_and_embeddings FOLDER`` evaluates the model on Reuters-21578 and
+stores the scores in the folder. The embeddings are those of ``sentence_embeddings.py``, of the
+first 48 and the first 128 tokens; they are computed once, in some minutes of CPU time. Lengths and
+C were chosen on two splits of the training documents, by the Brier score.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from labelkin.thresholds import LabelLimits
 
 
 def strong_model(encoders, words=None, random_state=None):
-    """Return the strong preset with more members: functions that make vectors of texts, by name."""
+    """Return the strong preset with more members: functions from texts to vectors, by name."""
     meanings = [(name, encode, PlattSVM(C=2.0)) for name, encode in encoders.items()]
     members = [*view_members(STRONG, words=words), *meanings]
     return LabelDependenceClassifier(
@@ -32,7 +32,7 @@ def strong_model(encoders, words=None, random_state=None):
 
 
 def encoder(texts, tokens, folder):
-    """Return a function that looks up the embeddings of texts, which are made and kept once."""
+    """Return a function that looks up embeddings, which are computed once and stored."""
     path = folder / f"embeddings-{tokens}.npy"
     if not path.exists():
         np.save(path, embeddings(texts, words=tokens).astype(np.float32))

@@ -43,7 +43,7 @@ def did_you_mean(value: Any, choices: Sequence[Any]) -> str:
     return f"Did you mean {found[0]!r}?" if found else ""
 
 
-def check_whole_number(name: str, value: Any, least: int = 1) -> None:
+def check_whole_number(name: str, value: Any, least: int = 1, hint: str = "") -> None:
     """Raise for a value that is not a whole number, or too small.
 
     Examples
@@ -53,7 +53,8 @@ def check_whole_number(name: str, value: Any, least: int = 1) -> None:
     ValueError: n_chains must be a whole number of at least 1, got 0.
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+        rule = f"{name} must be a whole number of at least {least}, got {value!r}."
+        raise ValueError(f"{rule} {hint}".rstrip())
 
 
 def abbreviate(items: Sequence[Any], most: int = 8) -> str:
@@ -63,7 +64,7 @@ def abbreviate(items: Sequence[Any], most: int = 8) -> str:
 
 
 def check_cells(rule: str, values: NDArray[Any], cells: Any, hint: str = "") -> None:
-    """Raise for wrong cells, should there be any: the first, its place, and how many they are.
+    """Raise if there are wrong cells, with the first value, its place, and the number of cells.
 
     Examples
     --------
@@ -78,24 +79,24 @@ def check_cells(rule: str, values: NDArray[Any], cells: Any, hint: str = "") -> 
 
 
 def check_distinct(names: Sequence[Any], what: str) -> None:
-    """Raise for names that occur twice; ``what`` they are is said."""
+    """Raise for names that occur twice; ``what`` describes them."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(f"{what} must be distinct labels, got {abbreviate(repeated)} twice.")
 
 
 def check_no_nul(names: Sequence[Any] | NDArray[Any]) -> None:
-    """Raise for a text that ends in NUL, which NumPy's arrays of texts would cut off."""
+    """Raise for a text that ends in NUL, which NumPy removes from arrays of texts."""
     for name in names:
         if isinstance(name, str) and name.endswith("\0"):
             raise ValueError(
-                f"Labels must not end in a NUL character, got {name!r}. NumPy cuts it off, so that "
+                f"Labels must not end in a NUL character, got {name!r}. NumPy removes it, so that "
                 "two labels may become one. Use name.rstrip(chr(0))."
             )
 
 
 def unmasked(values: Any) -> Any:
-    """Return values as they are; of a masked array the numbers, NaN where masked.
+    """Return values unchanged, except for a masked array: its numbers, NaN where masked.
 
     Examples
     --------
@@ -115,10 +116,11 @@ def unmasked(values: Any) -> Any:
 
 
 def validate_sparse(X: Any, what: str = "X") -> Any:
-    """Return documents as they are; a sparse matrix with positions outside it is an error.
+    """Return documents, after an error for sparse matrices with positions outside their shape.
 
-    Neither SciPy nor scikit-learn looks, and compiled loops follow positions wherever they lead.
-    Masked values are an error also, because scikit-learn uses the number under the mask.
+    SciPy and scikit-learn do not check positions, and compiled loops would read memory elsewhere.
+    Formats other than CSR and CSC are converted to COO. Masked values are also an error, because
+    scikit-learn uses the numbers under the mask.
     """
     if np.ma.is_masked(X):
         raise ValueError(
@@ -128,24 +130,15 @@ def validate_sparse(X: Any, what: str = "X") -> Any:
         )
     if not sparse.issparse(X) or X.ndim != 2:
         return X
-    if X.format in ("lil", "dok"):  # lists and mappings, whose positions are copied unseen
-        X = X.tocsr()
     try:
-        if X.format == "dia":
-            _check_places(X.offsets + X.shape[0] - 1, sum(X.shape) - 1, X.data)
-        elif X.format == "coo":
+        if X.format in ("csr", "csc"):
+            n_stored = max(0, int(X.indptr[-1]))  # SciPy allows more memory than is in use
+            shape = X.shape if X.format == "csr" else X.shape[::-1]
+            check_compressed(shape, X.data[:n_stored], X.indices[:n_stored], X.indptr)
+        else:
+            X = X.tocoo()
             _check_places(X.row, X.shape[0], X.data)
             _check_places(X.col, X.shape[1], X.data)
-        elif X.format in ("csr", "csc", "bsr"):
-            shape = X.shape if X.format != "csc" else X.shape[::-1]
-            data = X.data
-            if X.format == "bsr":  # of every block its first value
-                shape, rests = zip(*map(divmod, shape, X.blocksize), strict=True)
-                data = data[:, 0, 0]
-                if any(rests):
-                    raise ValueError(f"blocks of {X.blocksize} do not divide the shape")
-            n_stored = max(0, int(X.indptr[-1]))  # there may be room for more
-            check_compressed(shape, data[:n_stored], X.indices[:n_stored], X.indptr)
     except (ValueError, IndexError, ZeroDivisionError) as error:
         raise ValueError(
             f"{what} must be a sparse matrix whose parts fit each other, got one of shape "
@@ -157,7 +150,7 @@ def validate_sparse(X: Any, what: str = "X") -> Any:
 def check_compressed(
     shape: tuple[int, ...], data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any]
 ) -> None:
-    """Raise for parts that are not a sparse matrix; ``indptr`` cuts the first axis of ``shape``."""
+    """Raise for parts that do not form a CSR matrix of this shape."""
     if len(shape) != 2:
         raise ValueError(f"a sparse matrix has the shape {shape}")
     if any(part.ndim != 1 for part in (data, indices, indptr)):
@@ -168,15 +161,15 @@ def check_compressed(
         raise ValueError(f"a sparse matrix holds values of dtype {data.dtype}")
     # Compared, not subtracted: a difference may overflow.
     if len(indptr) != shape[0] + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError("the rows of a sparse matrix do not follow each other")
+        raise ValueError("the ends of the rows of a sparse matrix do not increase")
     if indptr[-1] != len(indices):
-        raise ValueError("a sparse matrix has not as many positions as values")
+        raise ValueError("a sparse matrix has different numbers of positions and values")
     _check_places(indices, shape[1], data)
 
 
 def _check_places(places: NDArray[Any], n: int, data: NDArray[Any]) -> None:
     if len(places) != len(data):
-        raise ValueError("a sparse matrix has not as many positions as values")
+        raise ValueError("a sparse matrix has different numbers of positions and values")
     if places.ndim != 1 or places.dtype.kind not in "iu":
         raise ValueError("the positions in a sparse matrix must be integers")
     if len(places) and not 0 <= places.min() <= places.max() < n:

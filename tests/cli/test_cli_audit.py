@@ -343,7 +343,7 @@ def test_training_uses_the_answers(damaged, audited, tmp_path):
     ]
     work.save([*answers, Entry("m", "green tea", ("green",))])
     work.close()
-    from labelkin.curation.training_documents import training_documents
+    from labelkin.curation.corrected_corpus import training_documents
 
     corpus = corpora.load(damaged[0])
     found = training_documents(

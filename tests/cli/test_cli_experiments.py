@@ -208,9 +208,9 @@ class TestExperimentsByName:
         assert re.search(r"^proteins .* not here: genbase$", listed, re.MULTILINE)
 
     def test_one_is_run_by_its_name_without_a_file(self, tmp_path, monkeypatch):
-        from labelkin.research.experiments import shipped
+        from labelkin.research.experiments import configuration
 
-        monkeypatch.setattr(shipped, "shipped_experiments", lambda: {"small": SMALL})
+        monkeypatch.setattr(configuration, "shipped_experiments", lambda: {"small": SMALL})
         monkeypatch.chdir(tmp_path)
         assert "| NB+BLR+M2 |" in call("experiment", "run", "small", "--quiet").done()
         assert (tmp_path / "labelkin-results" / "small" / "tables.html").exists()

@@ -46,7 +46,8 @@ def test_the_choice_is_seen(capsys):
     Y = NUMBERS[:, :2] > 0
     model = LabelDependenceClassifier(random_state=0, verbose=1).fit(NUMBERS, Y)
     assert isinstance(model.content_, ContentEnsemble)
-    assert "content: ContentEnsemble of forest and logistic, by a look" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "content: ContentEnsemble of forest and logistic (chosen by the features)" in shown
     assert model.content is None
     words = LabelDependenceClassifier(random_state=0).fit(COUNTS, Y)
     assert isinstance(words.content_, PlattSVM)

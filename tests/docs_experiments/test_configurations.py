@@ -23,7 +23,7 @@ def beginning(text):
 
 
 def systems(experiment, corpus):
-    return [run.system.name for run in experiment.runs() if run.corpus == corpus and run.seed == 0]
+    return [run.system for run in experiment.runs() if run.corpus == corpus and run.seed == 0]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -47,7 +47,7 @@ def test_known_labels_are_evaluated_on_the_content_of_beyond(name):
 @pytest.mark.parametrize("name", beginning("beyond-"))
 def test_beyond_the_paper_every_rule_is_tried_on_content_and_on_the_learned_weight(name):
     experiment = read(name)
-    assert {run.system.name for run in experiment.threshold_runs()} == {
+    assert {run.system for run in experiment.threshold_runs()} == {
         f"{content}{addition} | {rule}"
         for content in CONTENT
         for addition in ("", LEARNED)

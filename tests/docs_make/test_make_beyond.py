@@ -122,7 +122,7 @@ def test_signs_are_those_of_the_sign_tests(results, cells):
     ],
 )
 def test_an_interval_lies_on_a_side_or_holds_0(metric, low, high, verdict):
-    drawn = Bootstrap("a", "b", metric, 9, 9, 9, 0.0, low, high, 0.95, 1.0, "~", None)
+    drawn = Bootstrap("a", "b", metric, 9, 9, 9, 0.0, low, high, 0.95, 1.0, "~")
     assert Difference(drawn).verdict == verdict
 
 

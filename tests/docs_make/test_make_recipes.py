@@ -1,6 +1,7 @@
-"""Every recipe runs, small; the page shows the code that runs."""
+"""Recipes run on a small corpus, and the page includes their code."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -142,10 +143,5 @@ def test_the_page_shows_the_code_and_the_numbers(tmp_path):
     assert (
         "| calibrated | 0.625, +0.125 (+0.100 … +0.150) | 0.500, +0.250 (-0.100 … +0.500) |" in text
     )
-    assert text.count("```py\n") == 6
-
-
-def test_the_page_of_this_repository_shows_the_recipes_as_they_are():
-    text = recipes.PAGE.read_text(encoding="utf-8")
-    for file in sorted(Path(recipes.FOLDER).glob("*.py")):
-        assert file.read_text(encoding="utf-8") in text, f"write {recipes.PAGE.name} again"
+    included = re.findall(r"literalinclude} \.\./\.\./(\S+)", text)
+    assert len(included) == 6 and all(Path(file).is_file() for file in included)

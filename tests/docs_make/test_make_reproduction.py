@@ -194,7 +194,7 @@ def with_weka(tmp_path_factory):
 
 def test_wekas_solver_has_a_column_beside_the_exact_one(with_weka):
     table = solver_table(with_weka[0])
-    assert table.heads[:4] == ["Model", "micro F1, paper", "micro F1, Weka", "micro F1, exact"]
+    assert table.header[:4] == ["Model", "micro F1, paper", "micro F1, Weka", "micro F1, exact"]
     row = [cell.text for cell in table.rows[0]]
     assert row[0] == "NB+BLR+M1"
     # alone three of six labels are found (F1 6/9), exactly solved five (10/11), by Weka two (4/8)

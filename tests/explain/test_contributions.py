@@ -1,4 +1,4 @@
-"""The parts of a posterior: what they are, and that nothing is missing."""
+"""The parts of a posterior, and that they add up."""
 
 import json
 from dataclasses import replace
@@ -28,7 +28,7 @@ RULES = Rules(exclusive=[("gold", "oil")], implies=[("corn", "grain")])
 
 
 def documents(seed, n_documents):
-    """Word counts and label sets: grain with corn or wheat, gold and oil rarely together."""
+    """Return word counts and label sets: grain with corn or wheat, gold and oil rarely together."""
     rng = np.random.default_rng(seed)
     fields = rng.random(n_documents) < 0.5
     p = np.where(fields[:, None], [0.6, 0.05, 0.8, 0.1, 0.6], [0.05, 0.6, 0.1, 0.4, 0.1])
@@ -59,7 +59,7 @@ def assert_adds_up(explanation, tolerance=1e-9):
 
 
 def assert_explains(rescorer, content, known=None):
-    """Every open label is explained, and adds up to what ``rescore`` says."""
+    """Assert that each open label is explained and adds up to the result of ``rescore``."""
     posterior = rescorer.rescore(content, known)
     explained = rescorer.explain(content, top=99, known=known)
     n_explained = 0
@@ -78,7 +78,7 @@ def assert_explains(rescorer, content, known=None):
 @pytest.mark.parametrize("weight", [0, 0.3, 1, "auto"])
 @pytest.mark.parametrize("variant", ["soft", "hard", SCutFBR()], ids=["soft", "hard", "cut"])
 @pytest.mark.parametrize("labels", LABELS, ids=["blr", "svm", "other"])
-def test_the_parts_add_up_to_the_posterior(labels, variant, weight):
+def test_parts_add_up_to_the_posterior(labels, variant, weight):
     rescorer = fitted(labels=labels, variant=variant, evidence_weight=weight)
     is_linear = not isinstance(labels, LogisticRegression)
     for known in (None, KNOWN):
@@ -93,7 +93,7 @@ def test_the_parts_add_up_to_the_posterior(labels, variant, weight):
 
 @pytest.mark.parametrize("weight", [0.3, "auto"])
 @pytest.mark.parametrize("labels", LABELS, ids=["blr", "svm", "other"])
-def test_the_parts_add_up_under_rules_between_labels(labels, weight):
+def test_parts_add_up_with_rules(labels, weight):
     rescorer = fitted(labels=labels, evidence_weight=weight, rules=RULES)
     for known in (None, KNOWN):
         explained = [e for row in assert_explains(rescorer, CONTENT, known) for e in row]
@@ -101,7 +101,7 @@ def test_the_parts_add_up_under_rules_between_labels(labels, weight):
         assert any(e.parts["rules"] < 0 for e in explained)
 
 
-def test_prior_and_content_are_what_they_are_called():
+def test_prior_and_content_parts_are_log_odds():
     for row, content in zip(fitted().explain(CONTENT, top=99), CONTENT, strict=True):
         for explanation in row:
             j = NAMES.index(explanation.label)
@@ -110,28 +110,9 @@ def test_prior_and_content_are_what_they_are_called():
             assert prior + explanation.parts["content"] == pytest.approx(content[j], abs=1e-9)
 
 
-@pytest.mark.parametrize("weight", [0.3, 1.0, "auto"])
-@pytest.mark.parametrize("variant", ["soft", "hard", SCutFBR()], ids=["soft", "hard", "cut"])
-@pytest.mark.parametrize("labels", [LogisticLabels(), SVMLabels()], ids=["blr", "svm"])
-def test_a_label_put_at_its_prior_takes_its_contribution_away(labels, variant, weight):
-    rescorer = fitted(labels=labels, variant=variant, evidence_weight=weight)
-    rule = rescorer.combination_
-    filled = rule.predicted.filled(CONTENT)
-    before = rescorer.rescore(CONTENT)
-    explained = rescorer.explain(CONTENT, top=99)
-    for k in range(5):
-        at_prior = filled.copy()
-        at_prior[:, k] = PRIOR[k]
-        moved = before - (CONTENT + rule.predicted.at(at_prior))
-        for i, row in enumerate(explained):
-            for e in row:
-                share = {s.label: s.log_odds for s in e.labels}.get(NAMES[k], 0.0)
-                assert share == pytest.approx(moved[i, NAMES.index(e.label)], abs=1e-9)
-
-
 @pytest.mark.parametrize("weight", [0, 0.3, "auto"])
 @pytest.mark.parametrize("labels", LABELS[:2], ids=["blr", "svm"])
-def test_a_known_label_adds_what_it_changes(labels, weight):
+def test_contribution_of_a_known_label_is_its_effect_on_the_posterior(labels, weight):
     rescorer = fitted(labels=labels, evidence_weight=weight)
     after = rescorer.rescore(CONTENT, KNOWN)
     explained = rescorer.explain(CONTENT, top=99, known=KNOWN)
@@ -151,8 +132,8 @@ def test_a_known_label_adds_what_it_changes(labels, weight):
 
 @pytest.mark.parametrize("weight", [0.3, "auto"])
 @pytest.mark.parametrize("labels", [LogisticLabels(), SVMLabels()], ids=["blr", "svm"])
-def test_a_contribution_is_a_weight_times_what_is_not_expected(labels, weight):
-    """Predicted labels count above their priors, known ones above their predictions."""
+def test_contribution_is_weight_times_deviation(labels, weight):
+    """Predicted labels deviate from their priors, known ones from their predictions."""
     rescorer = fitted(labels=labels, evidence_weight=weight)
     rule, alone = rescorer.combination_, labels.fit(Y).weights_
     predicted = weight * alone if weight == 0.3 else rescorer.predicted_weights_
@@ -164,40 +145,24 @@ def test_a_contribution_is_a_weight_times_what_is_not_expected(labels, weight):
             for s in e.labels:
                 k = NAMES.index(s.label)
                 if s.known:
-                    said = known[k, j] * (s.value - filled[i, k])
+                    expected = known[k, j] * (s.value - filled[i, k])
                 else:
-                    said = predicted[k, j] * (s.value - PRIOR[k])
-                assert s.log_odds == pytest.approx(said, abs=1e-9)
+                    expected = predicted[k, j] * (s.value - PRIOR[k])
+                assert s.log_odds == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(("variant", "fill"), [("soft", probable_labels), ("hard", decided_labels)])
-def test_the_value_of_an_open_label_is_as_it_is_filled_in(variant, fill):
-    model = fitted(variant=variant, evidence_weight=1)  # a learned weight fits what is filled in
+def test_value_of_an_open_label_is_its_filled_in_value(variant, fill):
+    model = fitted(variant=variant, evidence_weight=1)  # a learned weight calibrates the values
     for row, filled in zip(model.explain(CONTENT), fill(CONTENT), strict=True):
         for share in (share for e in row for share in e.labels):
             assert not share.known
             assert share.value == pytest.approx(filled[NAMES.index(share.label)])
 
 
-@pytest.mark.parametrize("weight", [0, 0.3, 1])
-def test_with_all_others_known_the_evidence_is_equation_2_with_the_weight(weight):
-    rescorer = fitted(evidence_weight=weight)
-    truth = (np.random.default_rng(3).random(CONTENT.shape) < 0.5).astype(float)
-    by_hand = CONTENT + weight * (LogisticLabels().fit(Y).log_odds(truth) - logit(PRIOR))
-    for j in range(5):
-        known = truth.copy()
-        known[:, j] = np.nan
-        explained = rescorer.explain(CONTENT, known=known)
-        assert [[e.label for e in row] for row in explained] == [[NAMES[j]]] * len(CONTENT)
-        for i, (e,) in enumerate(explained):
-            assert e.log_odds == pytest.approx(by_hand[i, j], abs=1e-9)
-            assert e.label_evidence == pytest.approx(by_hand[i, j] - CONTENT[i, j], abs=1e-9)
-            assert_adds_up(e)
-
-
 @pytest.mark.parametrize("weight", [1, "auto"])
 @pytest.mark.parametrize("labels", LABELS, ids=["blr", "svm", "other"])
-def test_labels_that_none_or_all_have_are_what_the_content_says(labels, weight):
+def test_constant_labels_keep_their_content_log_odds(labels, weight):
     one_sided = Y.copy()
     one_sided[:, 1], one_sided[:, 3] = 0, 1
     rescorer = fitted(Y=one_sided, names=None, labels=labels, evidence_weight=weight)
@@ -248,7 +213,7 @@ numbers = st.integers(0, 10_000)
 
 @given(numbers, st.integers(1, 6), st.floats(0, 2), st.floats(0, 1.5), st.booleans(), st.booleans())
 @settings(max_examples=80, deadline=None)
-def test_the_parts_add_up_under_any_rule(seed, p, known_weight, weight, linear, hard):
+def test_parts_add_up_for_random_combinations(seed, p, known_weight, weight, linear, hard):
     rng = np.random.default_rng(seed)
     weights = rng.normal(0, 3, (p, p))
     np.fill_diagonal(weights, 0)
@@ -271,7 +236,7 @@ def test_the_parts_add_up_under_any_rule(seed, p, known_weight, weight, linear, 
                 assert_adds_up(e)
 
 
-def test_a_label_classifier_that_is_not_linear_is_asked_once():
+def test_label_classifier_without_weights_predicts_once():
     labels = Product(np.random.default_rng(0).normal(size=(4, 4)))
     rule = combination(labels, np.full(4, 0.3))
     content = np.random.default_rng(1).normal(size=(6, 4))
@@ -280,7 +245,7 @@ def test_a_label_classifier_that_is_not_linear_is_asked_once():
     assert {e.labels for row in explained for e in row} == {()}
 
 
-def test_rules_are_a_part_of_their_own():
+def test_rules_are_a_separate_part():
     rescorer = fitted(rules=RULES)
     without = fitted().rescore(CONTENT)
     for i, row in enumerate(rescorer.explain(CONTENT, top=99)):
@@ -290,7 +255,7 @@ def test_rules_are_a_part_of_their_own():
             assert ("rules" in str(e)) == (e.parts["rules"] != 0)
 
 
-def test_what_follows_from_a_known_label_is_known_too():
+def test_labels_that_follow_by_rules_are_known():
     (row,) = fitted(rules=RULES).explain(CONTENT[:1], known={"accepted": ["corn", "gold"]})
     assert {e.label for e in row} == {"wheat"}
     assert {(s.label, s.value) for s in row[0].labels if s.known} == {
@@ -301,7 +266,7 @@ def test_what_follows_from_a_known_label_is_known_too():
     }
 
 
-def test_infinite_evidence_outweighs_all_the_rest():
+def test_infinite_content_decides():
     content = CONTENT[:2].copy()
     content[0, 1], content[1, 2] = -np.inf, np.inf
     for rules in (None, RULES):
@@ -315,14 +280,18 @@ def test_infinite_evidence_outweighs_all_the_rest():
             assert sum(e.parts.values()) == pytest.approx(e.log_odds, abs=1e-9)
 
 
-def test_large_log_odds_leave_no_crumbs():
+def test_rounding_of_large_log_odds_is_not_a_rule():
     for row in fitted().explain(1e7 * CONTENT, top=99):
         assert not any("rules" in e.parts for e in row)
 
 
-def test_the_strongest_come_first():
-    for row in fitted().explain(CONTENT, top=3, known=KNOWN):
-        assert len(row) <= 3
+def test_most_probable_open_labels_and_strongest_contributions_come_first():
+    model = fitted()
+    posterior = np.where(np.isnan(KNOWN), model.rescore(CONTENT), -np.inf)
+    assert [e.label for e in model.explain(CONTENT, top=2)[0]] == [
+        NAMES[j] for j in np.argsort(-posterior[0])[:2]
+    ]
+    for row in model.explain(CONTENT, top=3, known=KNOWN):
         assert [e.log_odds for e in row] == sorted((e.log_odds for e in row), reverse=True)
         for e in row:
             strengths = [abs(s.log_odds) for s in e.labels]
@@ -330,19 +299,13 @@ def test_the_strongest_come_first():
             assert 0 not in strengths
 
 
-def test_the_most_probable_open_labels_are_chosen():
-    posterior = fitted().rescore(CONTENT)
-    for row, z in zip(fitted().explain(CONTENT, top=2), posterior, strict=True):
-        assert [e.label for e in row] == [NAMES[j] for j in np.argsort(-z)[:2]]
-
-
-def test_labels_are_chosen_by_name_unless_they_are_known():
+def test_labels_are_chosen_by_name_and_known_ones_left_out():
     rows = fitted().explain(CONTENT[:3], label_names=["wheat", "grain"], known=KNOWN[:3])
     both = ["wheat", "grain"]
     assert [[e.label for e in row] for row in rows] == [both, ["wheat"], both]
 
 
-def test_a_classifier_explains_documents():
+def test_classifier_explains_documents():
     new, _ = documents(1, 12)
     model = LabelDependenceClassifier(NaiveBayes()).fit(X, read_labels(Y, names=NAMES))
     known = {"accepted": ["grain"], "rejected": ["oil"]}
@@ -355,21 +318,7 @@ def test_a_classifier_explains_documents():
                 assert_adds_up(e)
 
 
-def test_explaining_changes_nothing():
-    rescorer = fitted(rules=RULES)
-    content, known = CONTENT.copy(), KNOWN.copy()
-    before = rescorer.rescore(CONTENT, KNOWN)
-    rescorer.explain(content, known=known)
-    np.testing.assert_array_equal(content, CONTENT)
-    np.testing.assert_array_equal(known, KNOWN)
-    np.testing.assert_array_equal(rescorer.rescore(CONTENT, KNOWN), before)
-
-
-def test_no_documents_have_no_explanations():
-    assert fitted().explain(CONTENT[:0]) == []
-
-
-def test_unknown_names_and_no_places_are_refused():
+def test_unknown_names_and_top_0_are_errors():
     with pytest.raises(ValueError, match="among the 5 labels of the model, got 'tea'"):
         fitted().explain(CONTENT, label_names=["tea"])
     with pytest.raises(ValueError, match="top must be a whole number of at least 1, got 0"):
@@ -377,7 +326,7 @@ def test_unknown_names_and_no_places_are_refused():
 
 
 @pytest.mark.parametrize("names", [NAMES, None, np.arange(5, dtype=np.int32) * 7], ids=str)
-def test_plain_values_survive_json(names):
+def test_to_dict_is_json(names):
     rescorer = fitted(names=names)
     (row,) = rescorer.explain(CONTENT[2:3], known=KNOWN[2:3])
     for e in row:
@@ -391,7 +340,7 @@ def test_plain_values_survive_json(names):
         assert Explanation(**read, labels=tuple(again)) == e
 
 
-def test_an_explanation_can_be_read():
+def test_text_lists_the_strongest_parts_first():
     shares = [
         LabelContribution("wheat", 2.0, 1.0, True),
         LabelContribution("a label with quite a long name", -1.5, 0.0, True),

@@ -1,4 +1,4 @@
-"""Explanations, label graphs and model files of models whose labels are told from neighbours."""
+"""Explanations, label graphs and model files of models with neighbours as evidence."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_parts_and_contributions_add_up(rescorer, data):
             )
 
 
-def test_a_known_label_adds_its_weight_and_the_rest(data):
+def test_known_label_adds_its_weight_and_the_rest(data):
     Y, content = data
     rescorer = LabelRescorer(LogisticLabels(neighbours=4), evidence_weight=1, scale="log_odds").fit(
         Y
@@ -57,7 +57,7 @@ def test_a_known_label_adds_its_weight_and_the_rest(data):
     np.testing.assert_allclose(moved, expected[1:], rtol=0, atol=1e-9)
 
 
-def test_the_label_graph_is_that_of_the_full_weights(rescorer):
+def test_label_graph_has_the_full_weights(rescorer):
     graph = label_graph(rescorer, 5, 5)
     layer = rescorer.labels_
     stored = layer.weights_.toarray() != 0
@@ -74,7 +74,7 @@ def test_the_label_graph_is_that_of_the_full_weights(rescorer):
     assert first.to_second == pytest.approx(layer.weights_[k, j] + layer.rest_[j])
 
 
-def test_a_model_file_brings_the_same_numbers_back(rescorer, data, tmp_path):
+def test_saved_model_returns_the_same_numbers(rescorer, data, tmp_path):
     labelkin.save(rescorer, tmp_path / "m.labelkin")
     loaded = labelkin.load(tmp_path / "m.labelkin")
     np.testing.assert_array_equal(loaded.rescore(data[1]), rescorer.rescore(data[1]))

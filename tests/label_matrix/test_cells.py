@@ -1,17 +1,23 @@
-"""A pattern of candidate cells, and values over it."""
+"""Candidate cells, values over them, and the best labels of documents."""
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from labelkin.label_matrix import Cells, read_candidates
+from labelkin.label_matrix import BestCells, Cells, best_cells, best_labels, read_candidates
+from labelkin.label_matrix.cells import best_of, top_of_rows
 from labelkin.solvers.logistic import LinearTerm
+
+LEVELS = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 2.0, np.inf])
 
 
 @pytest.fixture
 def stored():
     stored = np.random.default_rng(0).random((30, 11)) < 0.3
-    stored[[0, 7, 29]] = False  # documents without candidates, first and last among them
+    stored[[0, 7, 29]] = False  # documents without candidates, also the first and the last
     return stored
 
 
@@ -20,62 +26,43 @@ def cells(stored):
     return Cells.of(sparse.csr_array(stored.astype(float)))
 
 
-def test_cells_are_where_something_is_stored(cells, stored):
-    document, label = np.nonzero(stored)
-    assert (cells.document == document).all()
-    assert (cells.label == label).all()
-
-
 def test_values_are_read_from_dense_and_sparse(cells, stored):
     matrix = np.random.default_rng(1).normal(size=stored.shape)
     matrix[matrix < -1] = 0
     assert (cells.at(matrix) == matrix[stored]).all()
     assert (cells.at(sparse.csr_array(matrix)) == matrix[stored]).all()
     assert (cells.at(sparse.csr_array(matrix.shape)) == 0).all()
+    assert (Cells.full(matrix.shape).at(matrix) == matrix.ravel()).all()
 
 
-def test_values_go_back_into_a_matrix_zeros_included(cells, stored):
+def test_values_are_written_to_a_matrix_with_zeros(cells, stored):
     values = np.arange(cells.n) % 2.0
     assert cells.matrix(values).nnz == cells.n
     dense = cells.dense(values, absent=np.arange(11.0))
     assert (dense[stored] == values).all()
     assert (dense[~stored] == np.broadcast_to(np.arange(11.0), stored.shape)[~stored]).all()
+    assert (cells.sums_by_document(values) == cells.dense(values).sum(axis=1)).all()
+    assert (cells.sums_by_label(values) == cells.dense(values).sum(axis=0)).all()
 
 
-def test_sums_by_document_and_label(cells, stored):
-    values = np.arange(1.0, cells.n + 1)
-    dense = cells.dense(values)
-    assert (cells.sums_by_document(values) == dense.sum(axis=1)).all()
-    assert (cells.sums_by_label(values) == dense.sum(axis=0)).all()
-
-
-def test_some_rows(cells, stored):
+def test_rows_and_selected_cells_are_cells(cells, stored):
     part, places = cells.rows(5, 20)
-    assert part.shape == (15, 11)
     assert (part.dense(np.ones(part.n)) == stored[5:20]).all()
     assert places == slice(stored[:5].sum(), stored[:20].sum())
-
-
-def test_the_full_pattern_is_a_dense_matrix():
-    matrix = np.arange(6.0).reshape(2, 3)
-    assert (Cells.full((2, 3)).at(matrix) == matrix.ravel()).all()
+    even = cells.select(cells.label % 2 == 0)
+    assert (even.dense(np.ones(even.n)) == stored * (np.arange(11) % 2 == 0)).all()
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 @pytest.mark.parametrize("has_rest", [False, True])
 @pytest.mark.parametrize("has_absent", [False, True])
-def test_a_linear_term_at_cells_is_that_of_the_spread_out_inputs(
-    cells, stored, is_sparse, has_rest, has_absent
-):
+def test_linear_term_at_cells_equals_dense_term(cells, stored, is_sparse, has_rest, has_absent):
     rng = np.random.default_rng(2)
     weights = np.where(rng.random((11, 11)) < 0.4, rng.normal(size=(11, 11)), 0.0)
     np.fill_diagonal(weights, 0.0)
     rest, absent = rng.normal(size=11), rng.random(11) if has_absent else None
-    term = LinearTerm(
-        sparse.csc_array(weights) if is_sparse else weights,
-        rng.normal(size=11),
-        rest if has_rest else None,
-    )
+    stored_weights = sparse.csc_array(weights) if is_sparse else weights
+    term = LinearTerm(stored_weights, rng.normal(size=11), rest if has_rest else None)
     inputs = rng.random(cells.n)
     dense = cells.dense(inputs, 0.0 if absent is None else absent)
     expected = dense @ weights + term.bias
@@ -88,7 +75,7 @@ def test_a_linear_term_at_cells_is_that_of_the_spread_out_inputs(
     np.testing.assert_allclose(twice.at(dense), expected, rtol=0, atol=1e-12)
 
 
-def test_a_cell_that_is_given_twice_is_an_error():
+def test_repeated_cell_raises():
     twice = sparse.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(1, 2))
     assert read_candidates(twice.tocsr(), np.arange(2))[1].tolist() == [3.0]  # SciPy adds
     raw = sparse.csr_array(([1.0, 2.0], [1, 1], [0, 2]), shape=(1, 2))
@@ -96,8 +83,62 @@ def test_a_cell_that_is_given_twice_is_an_error():
         read_candidates(raw, np.arange(2))
 
 
-def test_unsorted_cells_are_sorted():
+def test_unsorted_cells_are_sorted_in_a_copy():
     raw = sparse.csr_array(([1.0, 2.0], [1, 0], [0, 2]), shape=(1, 2))
     cells, values = read_candidates(raw, np.arange(2))
     assert (cells.label.tolist(), values.tolist()) == ([0, 1], [2.0, 1.0])
-    assert raw.indices.tolist() == [1, 0]  # what was given stays as it is
+    assert raw.indices.tolist() == [1, 0]
+
+
+def best_first(row, allowed=None):
+    columns = range(len(row)) if allowed is None else np.flatnonzero(allowed)
+    return sorted(columns, key=lambda j: (-row[j], j))
+
+
+@given(
+    arrays(np.float64, (4, 6), elements=LEVELS),
+    st.lists(st.integers(-2, 8), min_size=4, max_size=4),
+)
+@settings(max_examples=150, deadline=None)
+def test_top_of_rows_equals_sorting(scores, counts):
+    marked = top_of_rows(scores, np.array(counts))
+    for row, count, mark in zip(scores, counts, marked, strict=True):
+        assert set(np.flatnonzero(mark)) == set(best_first(row)[: max(count, 0)])
+
+
+@given(arrays(np.float64, (4, 7), elements=LEVELS), st.integers(1, 8), st.permutations(range(7)))
+@settings(max_examples=100, deadline=None)
+def test_best_cells_in_blocks_equal_sorting(scores, top, order):
+    blocks = BestCells(4, 7, top)
+    for labels in np.array_split(np.array(order), 3):
+        blocks.add(scores[:, labels], labels)
+    pattern = Cells.full(scores.shape)
+    candidates = [
+        blocks.matrix(),
+        best_cells(lambda rows: scores[rows], *scores.shape, top),
+        best_of(pattern.matrix(scores.ravel()), top),
+    ]
+    expected = [sorted(best_first(row)[:top]) for row in scores]
+    for found in candidates:
+        assert [
+            labels.tolist() for labels in np.split(found.indices, found.indptr[1:-1])
+        ] == expected
+        np.testing.assert_array_equal(found.data, Cells.of(found).at(scores))
+
+
+@given(
+    arrays(np.float64, (4, 6), elements=LEVELS),
+    arrays(np.bool_, (4, 6)),
+    st.sampled_from([None, 0, 1, 2, 5, 6, 9]),
+)
+@settings(max_examples=100, deadline=None)
+def test_best_labels_equal_sorting(log_odds, is_open, top):
+    for mask in (is_open, None):
+        allowed = [None] * 4 if mask is None else mask
+        expected = [best_first(row, a)[:top] for row, a in zip(log_odds, allowed, strict=True)]
+        assert [b.tolist() for b in best_labels(log_odds, top, mask)] == expected
+
+
+def test_best_labels_of_empty_matrices():
+    assert best_labels(np.zeros((0, 3)), 2) == []
+    assert [best.tolist() for best in best_labels(np.zeros((2, 0)), 2)] == [[], []]

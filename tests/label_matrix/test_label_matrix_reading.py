@@ -20,13 +20,9 @@ MATRICES = {
     "bool": TRUTH.astype(bool),
     "float": TRUTH.astype(float),
     "int8": TRUTH.astype(np.int8),
-    "float32": TRUTH.astype(np.float32),
     "list": TRUTH.tolist(),
-    "csr_matrix": sparse.csr_matrix(TRUTH),
     "csc_matrix": sparse.csc_matrix(TRUTH),
-    "coo_matrix": sparse.coo_matrix(TRUTH),
     "csr_array": sparse.csr_array(TRUTH),
-    "csc_array": sparse.csc_array(TRUTH),
     "coo_array": sparse.coo_array(TRUTH),
     "lil_array": sparse.lil_array(TRUTH),
     "bool_csr": sparse.csr_array(TRUTH.astype(bool)),
@@ -36,7 +32,6 @@ NAMED = {
     "polars": pl.DataFrame(TRUTH, schema=NAMES),
     "lists": SETS,
     "tuples": [tuple(s) for s in SETS],
-    "sets": [set(s) for s in SETS],
     "frozensets": tuple(frozenset(s) for s in SETS),
     "series of lists": pd.Series(SETS),
     "object array": np.array([*map(frozenset, SETS), None], dtype=object)[:3],
@@ -44,7 +39,7 @@ NAMED = {
 
 
 @pytest.mark.parametrize("kind", MATRICES)
-def test_every_matrix_flavour_gives_the_same_labels(kind):
+def test_all_matrices_have_the_same_labels(kind):
     labels = read_labels(MATRICES[kind])
     np.testing.assert_array_equal(labels.dense(), TRUTH)
     assert labels.names.tolist() == [0, 1, 2]
@@ -52,14 +47,14 @@ def test_every_matrix_flavour_gives_the_same_labels(kind):
 
 
 @pytest.mark.parametrize("kind", NAMED)
-def test_every_named_flavour_gives_the_same_labels_and_names(kind):
+def test_all_named_forms_have_the_same_labels_and_names(kind):
     labels = read_labels(NAMED[kind])
     np.testing.assert_array_equal(labels.dense(), TRUTH)
     assert labels.names.tolist() == NAMES
     assert labels.label_sets() == [("a", "c"), (), ("a", "b")]
 
 
-def test_unknown_cells_survive_every_way_of_writing_them():
+def test_all_forms_of_unknown_cells_are_equal():
     cells = np.array([[1, np.nan], [0, 1]])
     stored = sparse.coo_array(([1, np.nan, 1], ([0, 0, 1], [0, 1, 1])), shape=(2, 2))
     frame = pl.DataFrame({"a": [1, 0], "b": [None, 1]})
@@ -73,17 +68,14 @@ def test_unknown_cells_survive_every_way_of_writing_them():
 
 def test_one_dimensional_y_is_read_as_scikit_learn_does():
     two = read_labels(np.array(["no", "yes", "no"]))
-    assert (two.kind, two.names.tolist(), two.classes.tolist()) == (
-        "binary",
-        ["yes"],
-        ["no", "yes"],
-    )
+    assert two.kind == "binary"
+    assert (two.names.tolist(), two.classes.tolist()) == (["yes"], ["no", "yes"])
     np.testing.assert_array_equal(two.dense(), [[0], [1], [0]])
     three = read_labels([7, 3, 5])
     assert three.kind == "multiclass"
     np.testing.assert_array_equal(three.dense(), [[0, 0, 1], [1, 0, 0], [0, 1, 0]])
-    upright = read_labels(np.array([[7], [3], [5]]))
-    np.testing.assert_array_equal(upright.dense(), three.dense())
+    with pytest.warns(DataConversionWarning):
+        np.testing.assert_array_equal(read_labels([[7], [3], [5]]).dense(), three.dense())
 
 
 def test_one_column_of_zeros_and_ones_is_one_label():
@@ -92,7 +84,7 @@ def test_one_column_of_zeros_and_ones_is_one_label():
     assert labels.shape == (2, 1)
 
 
-def test_names_arrange_sets_and_frames_and_are_counted_for_matrices():
+def test_names_order_sets_and_frames_and_are_counted_for_matrices():
     np.testing.assert_array_equal(read_labels([["a"]], names=["c", "a"]).dense(), [[0, 1]])
     frame = pd.DataFrame({"a": [1]})
     np.testing.assert_array_equal(read_labels(frame, names=["c", "a"]).dense(), [[0, 1]])
@@ -100,7 +92,7 @@ def test_names_arrange_sets_and_frames_and_are_counted_for_matrices():
         read_labels(TRUTH, names=["a", "b"])
 
 
-def test_documents_without_labels_alone_have_no_labels():
+def test_empty_label_sets_have_no_labels():
     assert read_labels([[], []]).shape == (2, 0)
     assert read_labels([[], []], names=["a"]).shape == (2, 1)
 
@@ -109,44 +101,36 @@ def test_documents_without_labels_alone_have_no_labels():
     ("Y", "message"),
     [
         ([[1.5, 2], [3]], r"lists of strings or of integers.*MultiLabelBinarizer\(\)"),
-        (
-            [[0, 2], [1, 0]],
-            r"must hold 0, 1 or NaN \(unknown\), got 2 at document 0, label 1 \(1 such",
-        ),
+        ([[0, 2], [1, 0]], r"0, 1 or NaN \(unknown\), got 2 at document 0, label 1 \(1 such"),
         (sparse.csr_array([[0.5, 0]]), r"got 0.5 at document 0, label 0"),
-        (
-            np.array([[np.nan], [1]]),
-            "Y contains NaN: unknown labels are allowed in matrices of two or more",
-        ),
+        (np.array([[np.nan], [1]]), "Y contains NaN: unknown .* matrices of two or more"),
         (np.array([0.0, np.nan]), "Input y contains NaN"),
         ([0.3, 1.7], "Unknown label type"),
         (np.zeros((2, 2, 2)), "got 3 dimensions"),
-        ({"a": [1]}, "got a mapping"),
-        (np.array([["x", "y"]]), "must hold 0, 1 or NaN, got dtype"),
+        ({"a": [1]}, "got dict"),
+        (np.array([["x", "y"]]), "must contain 0, 1 or NaN, got dtype"),
         (pd.DataFrame([[1, 0]], columns=["a", "a"]), "must be distinct labels, got 'a' twice"),
     ],
 )
-def test_bad_labels_are_errors_with_rule_value_and_way_out(Y, message):
+def test_invalid_labels_raise(Y, message):
     with pytest.raises(ValueError, match=message):
         read_labels(Y)
 
 
 def test_unknown_label_names_are_listed():
-    with pytest.raises(
-        ValueError, match=r"among the 2 labels of the model, got 'x', 'y'.*'a', 'b'"
-    ):
+    with pytest.raises(ValueError, match=r"the 2 labels of the model, got 'x', 'y'.*'a', 'b'"):
         names_to_columns(["y", "a", "x"], np.array(["a", "b"]))
 
 
 @given(st.lists(st.frozensets(st.sampled_from("abcdef"))).filter(any))
 @settings(max_examples=50, deadline=None)
-def test_label_sets_come_back_as_they_went_in(rows):
+def test_label_sets_are_returned_unchanged(rows):
     labels = read_labels(rows)
     assert [set(s) for s in labels.label_sets()] == [set(row) for row in rows]
     np.testing.assert_array_equal(read_labels(labels.plain()).dense(), labels.dense())
 
 
-def test_reading_leaves_the_input_alone():
+def test_reading_does_not_change_the_input():
     Y = sparse.coo_matrix(([0.0, 1.0, 1.0], ([0, 1, 1], [0, 1, 1])), shape=(2, 2))
     before = Y.copy()
     read_labels(Y)
@@ -170,15 +154,15 @@ def test_reading_leaves_the_input_alone():
 @pytest.mark.parametrize(
     "kind", [list, np.array, lambda y: np.array(y, dtype=object), lambda y: [[text] for text in y]]
 )
-def test_several_labels_in_one_text_are_rejected_with_the_conversion(joined, hint, kind, recwarn):
+def test_several_labels_in_one_text_raise_with_the_conversion(joined, hint, kind, recwarn):
     with pytest.raises(ValueError, match=rf"look like several labels .*{hint}"):
         read_labels(kind(joined))
     assert not recwarn
 
 
-@pytest.mark.parametrize("glue", [",", ", ", ";", " ; ", "|", " | "])
-def test_the_conversion_in_the_message_works(glue):
-    y = [glue.join(parts) for parts in (["tea", "milk"], ["milk", "sugar"], ["tea"])]
+@pytest.mark.parametrize("separator", [",", ", ", ";", " ; ", "|", " | "])
+def test_conversion_in_the_message_works(separator):
+    y = [separator.join(parts) for parts in (["tea", "milk"], ["milk", "sugar"], ["tea"])]
     with pytest.raises(ValueError, match="several labels") as error:
         read_labels(y)
     code = re.search(r"label sets: (\[.*?\])\. ", str(error.value))[1]
@@ -219,21 +203,19 @@ def test_lists_of_integers_are_label_sets_of_ids(row):
 def test_integers_that_can_be_a_matrix_or_classes_are_not_ids():
     assert read_labels([[0, 1], [1, 0]]).dense().tolist() == [[0, 1], [1, 0]]
     assert read_labels([[0, 1], [1, 1]]).dense().tolist() == [[0, 1], [1, 1]]
-    with pytest.warns(DataConversionWarning):
-        assert read_labels([[3], [7], [5]]).kind == "multiclass"
     for wrong in ([[0, 2], [1, 0]], [[3, 3], [2, 1]], [[1, 2], [2, 1]], np.array([[3, 7]])):
-        with pytest.raises(ValueError, match=r"must hold 0, 1 or NaN.*ids into sets"):
+        with pytest.raises(ValueError, match=r"must contain 0, 1 or NaN.*sets for label ids"):
             read_labels(wrong)
 
 
 @pytest.mark.parametrize(
     ("Y", "received"),
     [
-        ([[None], [None, None]], "got lists of NoneType"),
-        ([[b"a"], [b"a", b"b"]], "got lists of bytes"),
-        ([(1.5,), (1.0, 2.0)], "got lists of float"),
-        ([["a"], [1, 2]], "got lists of int and lists of str"),
-        ([["a"], None], "got a row of type NoneType and lists of str"),
+        ([[None], [None, None]], "got values of type NoneType"),
+        ([[b"a"], [b"a", b"b"]], "got values of type bytes"),
+        ([(1.5,), (1.0, 2.0)], "got values of type float"),
+        ([["a"], [1, 2]], "got values of type int and str"),
+        ([["a"], None], "got values of type NoneType and str"),
         ([None, None], "got NoneType"),
         ([{"a": 1}, {"b": 2}], "got dict"),
         (None, "got NoneType"),
@@ -241,7 +223,7 @@ def test_integers_that_can_be_a_matrix_or_classes_are_not_ids():
         ((text for text in "abc"), "got generator"),
     ],
 )
-def test_the_error_names_the_type_received(Y, received):
+def test_error_contains_the_received_type(Y, received):
     with pytest.raises(ValueError, match=received):
         read_labels(Y)
 
@@ -250,7 +232,7 @@ def test_masked_labels_are_unknown():
     Y = np.ma.array([[1, 0, 1], [0, 1, 1]], mask=[[0, 1, 0], [0, 0, 1]])
     np.testing.assert_array_equal(read_labels(Y).dense(), [[1, np.nan, 1], [0, 1, np.nan]])
     assert read_labels(np.ma.array([[1, 0], [0, 1]])).unknown is None
-    with pytest.raises(ValueError, match="Leave those documents out"):
+    with pytest.raises(ValueError, match="Remove those documents"):
         read_labels(np.ma.array([1, 0, 1], mask=[0, 0, 1]))
     with pytest.raises(ValueError, match=r"must hold numbers, got dtype <U1\. Leave out"):
         read_labels(np.ma.array(["a", "b"], mask=[0, 1]))

@@ -42,6 +42,6 @@ def test_suggestions_and_explanations_tell_the_same_probability():
 
 
 def test_known_labels_stay_certain():
-    probability = HONEST.predict_proba(X_NEW[:1], known={"accepted": [0], "refused": [1]})
+    probability = HONEST.predict_proba(X_NEW[:1], known={"accepted": [0], "rejected": [1]})
     assert probability[0, 0] == 1
     assert probability[0, 1] == 0

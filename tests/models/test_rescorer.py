@@ -55,10 +55,10 @@ def test_accepting_and_refusing_moves_the_others():
     rescorer = LabelRescorer(evidence_weight=1).fit(Y)
     open_grain = rescorer.rescore(SCORES[:1])[0, 1]
     accepted = rescorer.rescore(SCORES[:1], known={"accepted": ["wheat"]})
-    refused = rescorer.rescore(SCORES[:1], known={"refused": ["wheat"]})
+    rejected = rescorer.rescore(SCORES[:1], known={"rejected": ["wheat"]})
     assert accepted[0, 2] == 1
-    assert refused[0, 2] == 0
-    assert refused[0, 1] < open_grain < accepted[0, 1]
+    assert rejected[0, 2] == 0
+    assert rejected[0, 1] < open_grain < accepted[0, 1]
 
 
 def test_scores_that_no_retriever_gave_may_be_minus_infinity():
@@ -186,7 +186,7 @@ class TestCandidates:
         ("scores", "message"),
         [
             ([[0.5, 1.5, 0.0]], r"in \[0, 1\], got 1.5 at document 0, label 1 \(1 such"),
-            ([[0.5, np.nan, 0.0]], r"got nan at document 0, label 1"),
+            ([[0.5, np.nan, 0.0]], r"got NaN at document 0, label 1"),
             ([[0.5, 0.5]], r"documents × labels, \(n, 3\), got shape \(1, 2\)"),
         ],
     )
@@ -202,7 +202,7 @@ def test_named_scores_are_arranged_by_name():
     np.testing.assert_array_equal(rescorer.rescore(frame), expected)
     with pytest.raises(ValueError, match="among the 3 labels of the model, got 'silver'"):
         rescorer.rescore(frame.rename(columns={"gold": "silver"}))
-    with pytest.raises(ValueError, match=r"a column for every label; it lacks 'grain'"):
+    with pytest.raises(ValueError, match=r"every label, and these are missing: 'grain'"):
         rescorer.rescore(frame[["wheat", "gold"]])
 
 

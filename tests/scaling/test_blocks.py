@@ -11,7 +11,7 @@ from labelkin import LabelRescorer, LearnedWeight, LogisticLabels, NaiveBayes
 from labelkin.content.naive_bayes import count_terms
 from labelkin.evaluation.metrics import evaluate, evaluate_blocks
 from labelkin.label_matrix import read_labels
-from labelkin.method.label_sets import count_label_sets
+from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.prediction import evaluate_model_blocks
 from labelkin.scaling.blocks import Local, read_block, row_blocks
 
@@ -71,7 +71,7 @@ def test_label_sets_terms_and_evaluations_add_up_over_blocks():
     Z = rng.normal(size=Y.shape)
     labels = read_labels(Y)
     blocks = [slice(start, start + 7) for start in range(0, 50, 7)]
-    sets = Local().fold(lambda rows: count_label_sets(labels.rows(rows)), add, blocks)
+    sets = Local().fold(lambda rows: count_label_sets(labels.rows(rows)), LabelSets.merge, blocks)
     whole = count_label_sets(labels)
     assert (sets.count == whole.count).all()
     assert (sets.positive != whole.positive).nnz == 0
@@ -96,11 +96,11 @@ class TestFittingFromBlocks:
         whole = LabelRescorer(labels, evidence_weight=0.5).fit(Y)
         scores = np.full(Y.shape, 0.3)
         assert found.rescore(scores).tobytes() == whole.rescore(scores).tobytes()
-        assert found.n_documents_ == 90
+        assert found.label_sets_.count.sum() == 90
 
     def test_what_cannot_be_counted_is_an_error(self):
         _, Y = self.made()
-        with pytest.raises(ValueError, match="enough for LogisticLabels and SVMLabels"):
+        with pytest.raises(ValueError, match="requires LogisticLabels or SVMLabels"):
             LabelRescorer(evidence_weight=LearnedWeight()).fit_blocks([Y])
         with pytest.raises(ValueError, match="Blocks must have the same labels, got 5 and 4"):
             LabelRescorer(evidence_weight=1).fit_blocks([Y, Y[:, :4]])

@@ -177,18 +177,28 @@ POSITIONS = np.array([0, 1, 1], dtype=np.int32)
     [
         (POSITIONS + 1, [0, 2, 3], [2, 2], "positions outside its shape, 0 to 1"),
         (POSITIONS - 1, [0, 2, 3], [2, 2], "positions outside its shape"),
-        (POSITIONS, [0, 2, 4], [2, 2], "not as many positions as values"),
-        (POSITIONS, [0, 4, 3], [2, 2], "do not follow each other"),
-        (POSITIONS, [0, 5, -1], [2, 2], "do not follow each other"),
+        (POSITIONS, [0, 2, 4], [2, 2], "different numbers of positions"),
+        (POSITIONS, [0, 4, 3], [2, 2], "of the rows of a sparse matrix do not inc"),
+        (POSITIONS, [0, 5, -1], [2, 2], "of the rows of a sparse matrix do not inc"),
         # differences overflow, so that none is negative
-        (POSITIONS, [0, 2**31 - 1, -(2**31), -1, 3], [4, 2], "do not follow each other"),
+        (
+            POSITIONS,
+            [0, 2**31 - 1, -(2**31), -1, 3],
+            [4, 2],
+            "of the rows of a sparse matrix do not inc",
+        ),
         (POSITIONS, [0, 2, 3], [2, 2**25], "a sparse matrix of 3 values has the shape"),
-        (POSITIONS, [1, 2, 3], [2, 2], "do not follow each other"),
-        (POSITIONS, [0, 2, 3], [3, 2], "do not follow each other"),
-        (POSITIONS, [0, 2, 3], [10**15, 2], "do not follow each other"),
+        (POSITIONS, [1, 2, 3], [2, 2], "of the rows of a sparse matrix do not inc"),
+        (POSITIONS, [0, 2, 3], [3, 2], "of the rows of a sparse matrix do not inc"),
+        (POSITIONS, [0, 2, 3], [10**15, 2], "of the rows of a sparse matrix do not inc"),
         (POSITIONS, [0, 2, 3], [2], "has the shape (2,)"),
         (POSITIONS.astype(np.float64), [0, 2, 3], [2, 2], "integers of 32 or 64 bits"),
-        (POSITIONS.astype(np.int64)[:2], [0, 1, 2], [2, 2], "not as many positions as values"),
+        (
+            POSITIONS.astype(np.int64)[:2],
+            [0, 1, 2],
+            [2, 2],
+            "different numbers of positions",
+        ),
     ],
 )
 @pytest.mark.parametrize("kind", ["csr_array", "csr_matrix", "csc_array", "csc_matrix"])

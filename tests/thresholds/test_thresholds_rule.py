@@ -227,14 +227,11 @@ def test_log_odds_as_probabilities_raise(rule):
     [
         (FixedCut(0), "cut must be a probability strictly between 0 and 1, got 0"),
         (FixedCut(scale="logit"), r"scale must be one of 'probability', 'log_odds', got 'log"),
-        (RCut(0), "t must be a whole number of at least 1, or None .*, got 0"),
+        (RCut(0), "t must be a whole number of at least 1, got 0. None: learned"),
         (SCutFBR(fbr=2), r"fbr must be a number in \[0, 1\], got 2"),
         (GlobalCut("accuracy"), "metric must be one of 'micro_f1', .*, got 'accuracy'"),
-        (
-            LabelLimits(at_least=-1),
-            "at_least must be a whole number of at least 0 or 'auto', got -1",
-        ),
-        (LabelLimits(at_least=2, at_most=1), "at_most must be .* not below at_least=2, got 1"),
+        (LabelLimits(at_least=-1), "at_least must be a whole number of at least 0, got -1. 'auto'"),
+        (LabelLimits(at_least=2, at_most=1), "at_most must be .* at least 2, got 1. at_least is 2"),
     ],
     ids=repr,
 )

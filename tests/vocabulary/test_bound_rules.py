@@ -115,7 +115,7 @@ class TestKnown:
             bound.complete_known([[nan, 1, nan, 1]])
 
     def test_statements_are_1_0_or_open(self):
-        with pytest.raises(ValueError, match=r"known must hold 1 .* got 2 at document 0, label 3"):
+        with pytest.raises(ValueError, match=r"known must be 1 .* got 2 at document 0, label 3"):
             PETS.bind(ANIMALS).complete_known([[1, 0, 1, 2]])
 
 

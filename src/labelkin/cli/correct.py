@@ -39,7 +39,7 @@ def correct(
     options.check_corpus(corpus)
     options.check_inputs(*issues)
     options.check_out(out, corpus)
-    from labelkin.curation.corrected_files import read_changes, write_corrected_corpus
+    from labelkin.curation.corrected_corpus import read_changes, write_corrected_corpus
     from labelkin.curation.corrections import Corrections
 
     n_issues, changes = read_changes(issues, at_least)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,16 +54,16 @@ def demo(
 
     Example:  labelkin demo --n-documents 1000
     """
-    from rich.console import Console
-    from rich.text import Text
-
     from labelkin.research.demo import run_demo
+    from labelkin.research.reports.paper import LEGEND
 
     with _bars(quiet, stay=True) as (runs, blocks):
-        text = Text(run_demo(n_documents, random_state, out, progress=runs, run_progress=blocks))
-    text.highlight_regex(r"(?<= )[≪<](?= |$)", "green")
-    text.highlight_regex(r"(?<= )[≫>](?= |$)", "red")
-    Console(soft_wrap=True).print(text)
+        tables = run_demo(n_documents, random_state, out, progress=runs, run_progress=blocks)
+    for table in tables:
+        echo(f"{table.title}:\n")
+        print_table(table.header, [[cell.text for cell in row] for row in table.rows])
+        echo()
+    echo(f"{textwrap.fill(LEGEND, 76)}\n\nReport: {(out / 'report.html').resolve()}")
 
 
 @experiment.command("list")
@@ -191,9 +192,9 @@ def compare(
     """
     if baseline.resolve() == proposal.resolve():
         raise ValueError(f"Two different runs must be compared, got {baseline} twice.")
-    from labelkin.research.experiments.comparison import compare_runs, find_run
+    from labelkin.research.reports.results import compare_runs
 
-    found = compare_runs(find_run(baseline), find_run(proposal), n_draws, random_state)
+    found = compare_runs(baseline, proposal, n_draws, random_state)
     if json:
         plain = {key: [vars(one) for one in found[key]] for key in ("tests", "bootstraps")}
         print_json(found | plain)
@@ -239,7 +240,7 @@ def _experiment_row(found: Experiment) -> tuple[str, ...]:
     names = [choice.name for choice in found.corpora]
     places = [place_of(name) for name in names]
     missing = [name for name, place in zip(names, places, strict=True) if place == "not here"]
-    systems = {run.system.name for run in (*found.runs(), *found.threshold_runs())}
+    systems = {run.system for run in (*found.runs(), *found.threshold_runs())}
     state = "synthetic" if places == ["synthetic"] else "found"
     if missing:
         state = f"not here: {', '.join(missing)}" if missing != names else "not here"

@@ -235,8 +235,8 @@ def _documents(
 
         part: Any = slice(None) if all_documents else corpus.train
         return corpus.documents[part], labels_of(corpus).rows(part), None
+    from labelkin.curation.corrected_corpus import training_documents
     from labelkin.curation.saved_work import read_answers, read_saved_documents
-    from labelkin.curation.training_documents import training_documents
 
     texts, label_sets, mark = read_saved_documents(saved_work)
     documents, labels, corrections = training_documents(

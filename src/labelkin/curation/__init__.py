@@ -4,7 +4,7 @@
 ``audit``            ``LabelAudit``: wrong and missing labels of a labelled corpus
 ``active_learning``  ``next_documents``: the documents to label next
 ``corrections``      Decisions of reviewers, applied to the labels of a corpus
-``corrected_files``  A corrected corpus in the format in which it was read
+``corrected_corpus`` A corrected corpus, as a file and as training documents
 ===================  ==============================================================
 """
 

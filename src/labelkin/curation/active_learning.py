@@ -22,13 +22,12 @@ from scipy.special import entr
 from sklearn.preprocessing import normalize
 
 from labelkin.label_matrix import Cells
-from labelkin.models.classifier import LabelDependenceClassifier
-from labelkin.odds import to_probability
 from labelkin.prediction import FittedModel, fitted_model
 from labelkin.records import short_repr
 from labelkin.scaling.blocks import Engine, row_blocks
 from labelkin.scaling.distributed import using
 from labelkin.scikit_learn import rows_of
+from labelkin.validation import check_whole_number
 
 _Floats = NDArray[np.float64]
 
@@ -149,24 +148,22 @@ def next_documents(
     >>> [one.document for one in next_documents(model, np.array([[9, 0], [1, 1], [0, 9]]), n=1)]
     [1]
     """
-    is_number = isinstance(n, int | np.integer) and not isinstance(n, bool)
-    if not is_number or n < 1:
-        raise ValueError(f"n must be a whole number of at least 1, got {n!r}.")
-    fitted = model if isinstance(model, FittedModel) else fitted_model(model)
+    check_whole_number("n", n)
+    fitted, known = fitted_model(model), [known] if isinstance(known, Mapping) else known
     pool = sparse.csr_array(pool) if sparse.issparse(pool) else pool
     n_documents = pool.shape[0] if hasattr(pool, "shape") else len(pool)
-    values = document_values(fitted, pool, known=known, engine=engine)
     if vectors is not None and vectors.shape[0] != n_documents:
         raise ValueError(
             f"vectors must have a row for each of the {n_documents:,} documents of the pool, "
             f"got {vectors.shape[0]:,}."
         )
+    values = document_values(fitted, pool, known=known, engine=engine)
     rows, gains, similarities = choose_representative(
         values, n, lambda some: _vectors(fitted, pool, vectors, some)
     )
     if not len(rows):
         return []
-    some_known = None if known is None else rows_of(_per_document(known), rows)
+    some_known = None if known is None else rows_of(known, rows)
     labels = _open_labels(fitted, _probabilities(fitted, rows_of(pool, rows), some_known))
     return [
         NextDocument(int(i), float(values[i]), float(gain), float(similarity), uncertain)
@@ -199,9 +196,9 @@ def document_values(
     >>> document_values(model, np.array([[9, 0], [1, 1]])).round(2).tolist()
     [0.01, 1.68]
     """
-    fitted = model if isinstance(model, FittedModel) else fitted_model(model)
+    fitted, known = fitted_model(model), [known] if isinstance(known, Mapping) else known
     size = max(1, _CELLS // max(len(fitted.labels), 1))
-    given = (pool,) if known is None else (pool, _per_document(known))
+    given = (pool,) if known is None else (pool, known)
     with using(engine) as worker:
         parts = worker.map(_values_of_block, row_blocks(*given, size=size), model=fitted)
         return np.concatenate([np.zeros(0), *parts])
@@ -267,19 +264,12 @@ def choose_representative(
 
 def _probabilities(model: FittedModel, documents: Any, known: Any = None) -> Any:
     """Return the posterior of documents: dense, or a CSR array of candidates."""
-    classifier = model.classifier
-    if isinstance(classifier, LabelDependenceClassifier):
-        content = classifier.content_.log_odds(model.vectors(documents))
-        return classifier.probabilities(classifier.rescorer_.rescore(content, known))
-    if known is not None:
+    if known is not None and not model.has_label_evidence:
         raise ValueError(
             "Known labels need a model with label evidence, and a "
-            f"{type(classifier).__name__} has none. Use LabelDependenceClassifier."
+            f"{type(model.classifier).__name__} has none. Use LabelDependenceClassifier."
         )
-    scores = model.scores(documents)
-    if sparse.issparse(scores):
-        return Cells.of(scores).matrix(to_probability(scores.data))
-    return to_probability(scores)
+    return model.probabilities(model.scores(documents, known))
 
 
 def _values_of_block(block: Any, model: FittedModel) -> _Floats:
@@ -321,7 +311,3 @@ def _vectors(model: FittedModel, pool: Any, vectors: Any, rows: NDArray[np.intp]
             "Documents must be vectors to be similar, and the model takes "
             f"{type(some[0]).__name__}. Give vectors=, a row for each document."
         ) from None
-
-
-def _per_document(known: Any) -> Any:
-    return [known] if isinstance(known, Mapping) else known

@@ -25,6 +25,7 @@ from labelkin.learned.terms import Part
 from labelkin.method.combination import Matrix
 from labelkin.odds import to_probability
 from labelkin.records import html_table, short_repr
+from labelkin.validation import check_whole_number
 
 #: Probabilities that differ by less are equal in three digits.
 _ROUNDING = 5e-4
@@ -73,6 +74,15 @@ class LabelContribution(NamedTuple):
         Its value: 1 or 0 if it is known, else as filled in.
     known
         Whether it is known.
+
+    Examples
+    --------
+    >>> from labelkin import LabelRescorer
+    >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
+    >>> rescorer = LabelRescorer(evidence_weight=1).fit(Y)
+    >>> [[wheat]] = rescorer.explain([[0.1, 0.5, 0.8]], label_names="wheat")
+    >>> [(one.label, round(one.log_odds, 2), one.known) for one in wheat.labels]
+    [('gold', 0.28, False), ('grain', -0.09, False)]
     """
 
     label: Any
@@ -248,7 +258,7 @@ class Posterior:
 
     def suggest(self, top: int = 10) -> list[list[Suggestion]]:
         """Return each document's ``top`` open labels, most probable first."""
-        check_n_suggestions(top)
+        check_whole_number("top", top)
         # Known labels, and those that follow by rules, are ±inf.
         best = best_labels(self.log_odds, top, np.isfinite(self.log_odds))
         return [
@@ -276,7 +286,7 @@ class Posterior:
         label_names : name or sequence of names, optional
             Labels to explain instead; known labels and those that are not candidates are left out.
         """
-        check_n_suggestions(top)
+        check_whole_number("top", top)
         unknown = np.full(self.log_odds.shape, np.nan) if self.known is None else self.known
         is_open = np.isnan(unknown)
         if self.candidates is not None:
@@ -333,12 +343,6 @@ def content_and_members(content: Any, X: Any) -> tuple[Any, dict[str, Matrix] | 
         cells = Cells.of(log_odds)
         members = {name: cells.dense(values, 0.0) for name, values in members.items()}
     return log_odds, members
-
-
-def check_n_suggestions(top: Any) -> None:
-    """Raise unless ``top`` is a number of labels."""
-    if not isinstance(top, int | np.integer) or isinstance(top, bool) or top < 1:
-        raise ValueError(f"top must be a whole number of at least 1, got {top!r}.")
 
 
 @short_repr
@@ -433,7 +437,7 @@ def explain_terms(
     >>> [(term, round(share, 2)) for term, share, _ in gold.terms]
     [('gold', 1.34), ('harvest', -0.86)]
     """
-    check_n_suggestions(top)
+    check_whole_number("top", top)
     steps, classifier = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
     if not hasattr(classifier, "log_odds"):
         raise TypeError(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,21 +13,15 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.explain.contributions import check_n_suggestions
 from labelkin.label_matrix import names_to_columns
 from labelkin.records import MOST_ROWS, html_table, short_repr, shortened
+from labelkin.validation import check_whole_number
 
 _Floats = NDArray[np.float64]
 _Columns = NDArray[np.int64]
 
-#: Number of pairs in a block.
-_BLOCK = 1 << 20
 #: One-sided confidence of bounds, for the best of thousands of pairs; number of bounds at a time.
 _CONFIDENCE, _AT_A_TIME = 0.999, 4096
-
-
-#: Width of an edge without support by documents.
-_FAINTEST = 0.1
 
 
 def supported_strength(
@@ -129,11 +122,6 @@ class LabelEdge:
         """Mean of both directions, in log-odds; positive if the labels attract each other."""
         return (self.to_second + self.to_first) / 2
 
-    @property
-    def pull(self) -> float:
-        """The bound, at least a little, for the width of a line."""
-        return math.copysign(max(abs(self.bound), _FAINTEST), self.strength)
-
     def __str__(self) -> str:
         """Return the edge in one line."""
         joint = "+" if self.strength > 0 else "/"
@@ -170,80 +158,96 @@ class LabelPairs(NamedTuple):
 
     def added(self, first: _Columns, second: _Columns) -> _Floats:
         """Return what each first label adds to its second, given by columns."""
-        if not np.size(first):  # SciPy returns a sparse matrix for no pairs
-            return np.zeros(0)
-        weights = np.asarray(self.weights[first, second], dtype=np.float64).ravel()
+        weights = _cells(self.weights, first, second)
         return weights if self.rest is None else weights + self.rest[second]
 
-    def added_to(self, j: int) -> _Floats:
-        """Return what each label of a pair with label j adds to it, ``(n_labels,)``; else 0."""
-        others = np.delete(np.arange(len(self.names)), j)
-        if sparse.issparse(self.weights):
-            others = self.weights.indices[self.weights.indptr[j] : self.weights.indptr[j + 1]]
-        added = np.zeros(len(self.names))
-        added[others] = self.added(others, np.full(len(others), j))
-        return added
+    def strengths(self, first: _Columns, second: _Columns) -> _Floats:
+        """Return the mean weight of both directions of each pair, given by columns."""
+        return (self.added(first, second) + self.added(second, first)) / 2
 
-    def strongest(self, n_attractions: int = 14, n_repulsions: int = 14) -> list[LabelEdge]:
+    def bounds(self, first: _Columns, second: _Columns) -> _Floats:
+        """Return the supported strength of each pair, given by columns."""
+        n_with, both = self.counts.diagonal(), _cells(self.counts, first, second)
+        strength = self.strengths(first, second)
+        return supported_strength(strength, n_with[first], n_with[second], both, self.n_documents)
+
+    def strongest(
+        self,
+        n_attractions: int = 14,
+        n_repulsions: int = 14,
+        pairs: tuple[_Columns, _Columns] | None = None,
+    ) -> list[LabelEdge]:
         """Return the strongest attractions, strongest first, then the strongest repulsions.
 
         The order is that of the supported strength, then of the strength.
+
+        Parameters
+        ----------
+        n_attractions, n_repulsions : int, default 14
+            Maximum number of edges of each kind.
+        pairs : tuple of arrays, optional
+            The columns of the first and the second labels; default: all pairs.
         """
         for name, number in (("n_attractions", n_attractions), ("n_repulsions", n_repulsions)):
             if number < 0:
                 raise ValueError(f"{name} must be at least 0, got {number!r}.")
-        attractions, repulsions = _best(self, 1, n_attractions), _best(self, -1, n_repulsions)
-        return self.edges(*attractions) + self.edges(*repulsions)
+        first, second = self.all_pairs() if pairs is None else pairs
+        strength = self.strengths(first, second)
+        attractions = self._best(first, second, strength, n_attractions)
+        repulsions = self._best(first, second, strength, n_repulsions, sign=-1)
+        best = np.concatenate([attractions, repulsions])
+        return self.edges(first[best], second[best])
 
-    def strengths(self, j: int) -> _Floats:
-        """Return the strength of the edge of label j with each other label; 0 without edge."""
-        others = np.delete(np.arange(len(self.names)), j)
-        if sparse.issparse(self.weights):
-            weights = self.weights
-            others = np.union1d(weights[:, [j]].nonzero()[0], weights[[j], :].nonzero()[1])
-        strengths, mine = np.zeros(len(self.names)), np.full(len(others), j)
-        strengths[others] = (self.added(others, mine) + self.added(mine, others)) / 2
-        return strengths
-
-    def bounds(self, first: _Columns, second: _Columns, strength: _Floats) -> _Floats:
-        """Return the supported strength of each pair, given by columns."""
-        if not len(first):
-            return np.zeros(0)  # SciPy returns a sparse matrix for no pairs
-        n_with = self.counts.diagonal()
-        both = np.asarray(self.counts[first, second]).ravel()
-        return supported_strength(strength, n_with[first], n_with[second], both, self.n_documents)
-
-    def among(self, columns: _Columns) -> LabelPairs:
-        """Return the pairs of some labels."""
-        rest = None if self.rest is None else self.rest[columns]
-        return LabelPairs(
-            self.names[columns],
-            self.weights[columns][:, columns],
-            self.counts[columns][:, columns],
-            self.n_documents,
-            rest,
-        )
+    def all_pairs(self) -> tuple[_Columns, _Columns]:
+        """Return the columns of all pairs k < j of labels, or of neighbours."""
+        n_labels = len(self.names)
+        if not sparse.issparse(self.weights):
+            return np.triu_indices(n_labels, 1)
+        stored = sparse.coo_array(self.weights)
+        low, high = np.minimum(stored.row, stored.col), np.maximum(stored.row, stored.col)
+        numbers = np.unique(low.astype(np.int64) * n_labels + high)
+        return numbers // n_labels, numbers % n_labels
 
     def edges(self, first: _Columns, second: _Columns) -> list[LabelEdge]:
         """Return the edge of each first with its second label, given by columns."""
-        if not len(first):
-            return []  # SciPy returns a sparse matrix for no pairs
-        n_with = self.counts.diagonal()
-        to_second, to_first = self.added(first, second), self.added(second, first)
+        n_with, both = self.counts.diagonal(), _cells(self.counts, first, second)
         columns = (
             self.names[first],
             self.names[second],
-            to_second,
-            to_first,
+            self.added(first, second),
+            self.added(second, first),
             n_with[first],
             n_with[second],
-            np.asarray(self.counts[first, second]).ravel(),
+            both,
             n_with[first] * n_with[second] / max(self.n_documents, 1),
-            self.bounds(first, second, (to_second + to_first) / 2),
+            self.bounds(first, second),
         )
         return [
             LabelEdge(*row) for row in zip(*(column.tolist() for column in columns), strict=True)
         ]
+
+    def _best(
+        self, first: _Columns, second: _Columns, strength: _Floats, n_most: int, sign: int = 1
+    ) -> _Columns:
+        """Return the places of the pairs of a sign with the highest bound, then strength."""
+        size = sign * strength
+        order = np.argsort(-size, kind="stable")[: np.count_nonzero(size > 0)]
+        bound, best = np.zeros(len(size)), np.zeros(0, dtype=np.int64)
+        for start in range(0, len(order) if n_most else 0, _AT_A_TIME):
+            take = order[start : start + _AT_A_TIME]
+            # No bound is above its strength.
+            if len(best) == n_most and size[take[0]] < bound[best[-1]]:
+                break
+            bound[take] = sign * self.bounds(first[take], second[take])
+            best = np.concatenate([best, take])
+            keys = (second[best], first[best], -size[best], -bound[best])
+            best = best[np.lexsort(keys)][:n_most]
+        return best
+
+
+def _cells(matrix: Any, rows: _Columns, columns: _Columns) -> Any:
+    """Return cells of a dense or sparse matrix; SciPy returns a sparse matrix for no cells."""
+    return np.asarray(matrix[rows, columns]).ravel() if len(rows) else np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,10 +283,13 @@ class LabelGraph:
         ``first`` is the other label and ``second`` this one. Edges are sorted by ``to_second``:
         those for the label first, then those against it. ``to_first`` may have the other sign.
         """
-        check_n_suggestions(top)
+        check_whole_number("top", top)
         j = int(names_to_columns([label], self.pairs.names)[0])
-        added = self.pairs.added_to(j)
-        others = np.concatenate([_highest(sign * added, top) for sign in (1, -1)])
+        others = self.pairs.weights[:, [j]].nonzero()[0]
+        added = self.pairs.added(others, np.full(len(others), j))
+        supports = np.argsort(-added, kind="stable")[: min(top, np.count_nonzero(added > 0))]
+        opposes = np.argsort(added, kind="stable")[: min(top, np.count_nonzero(added < 0))]
+        others = others[np.concatenate([supports, opposes])]
         return tuple(self.pairs.edges(others, np.full(len(others), j)))
 
     def around(self, label: Any, n_attractions: int = 14, n_repulsions: int = 14) -> LabelGraph:
@@ -308,37 +315,18 @@ class LabelGraph:
         -1.02  wheat / gold: 0 of 8 and 7, 2.5 by chance
         -1.85  gold / grain: 0 of 7 and 12, 3.8 by chance
         """
-        j = int(names_to_columns([label], self.pairs.names)[0])
-        strengths = self.pairs.strengths(j)
-        others = np.flatnonzero(strengths)
-        strength = strengths[others]
-        bound = self.pairs.bounds(others, np.full(len(others), j), strength)
-        order = others[np.lexsort((-np.abs(strength), -np.abs(bound)))]
-        sides = (strengths[order] > 0, n_attractions), (strengths[order] < 0, n_repulsions)
-        others = np.concatenate([order[side][:most] for side, most in sides])
-        edges = self.pairs.edges(np.full(len(others), j), others)
-        pairs = self.pairs.among(np.append(np.sort(others), j))
-        between = pairs.among(np.arange(len(others))).strongest(n_attractions, n_repulsions)
-        return LabelGraph((*edges, *between), pairs)
+        pairs, j = self.pairs, int(names_to_columns([label], self.pairs.names)[0])
+        others = np.union1d(pairs.weights[:, [j]].nonzero()[0], pairs.weights[[j]].nonzero()[1])
+        own = pairs.strongest(n_attractions, n_repulsions, (np.full(len(others), j), others))
+        ends = np.sort(names_to_columns([edge.second for edge in own], pairs.names))
+        low, high = (ends[side] for side in np.triu_indices(len(ends), 1))
+        linked = (_cells(pairs.weights, low, high) != 0) | (_cells(pairs.weights, high, low) != 0)
+        between = pairs.strongest(n_attractions, n_repulsions, (low[linked], high[linked]))
+        return LabelGraph((*own, *between), pairs)
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row per edge, ready for ``pandas.DataFrame`` or ``polars.DataFrame``."""
         return [{"strength": edge.strength, **vars(edge)} for edge in self.edges]
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the edges, labels on a circle; return the matplotlib axes.
-
-        Solid blue lines are attractions, dashed orange ones repulsions; their width is the
-        supported strength.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to draw on; ``None``: those of a new figure (``pip install "labelkin[plot]"``).
-        """
-        axes = _new_axes() if ax is None else ax
-        _draw_on_circle(axes, self.edges)
-        return axes
 
     def __str__(self) -> str:
         """Return the edges, a line each."""
@@ -423,92 +411,7 @@ def _rescorer_of(model: Any) -> Any:
     return model if hasattr(model, "rescore") else model.rescorer_
 
 
-def _best(pairs: LabelPairs, sign: int, n_most: int) -> tuple[_Columns, _Columns]:
-    """Return the n_most pairs of a sign with the highest supported, then highest strength."""
-    # Rows: bound, strength, first, second; the highest bound first.
-    found = np.zeros((4, 0))
-    for first, second in _pairs_in_blocks(pairs) if n_most else ():
-        strength = sign * (pairs.added(first, second) + pairs.added(second, first)) / 2
-        order = np.argsort(-strength, kind="stable")
-        order = order[: np.count_nonzero(strength > 0)]
-        for start in range(0, len(order), _AT_A_TIME):
-            take = order[start : start + _AT_A_TIME]
-            # No bound is above its strength.
-            if found.shape[1] == n_most and strength[take[0]] < found[0, -1]:
-                break
-            bound = sign * pairs.bounds(first[take], second[take], sign * strength[take])
-            found = np.hstack([found, [bound, strength[take], first[take], second[take]]])
-            found = found[:, np.lexsort((found[3], found[2], -found[1], -found[0]))[:n_most]]
-    return found[2].astype(np.int64), found[3].astype(np.int64)
-
-
-def _pairs_in_blocks(pairs: LabelPairs) -> Iterator[tuple[_Columns, _Columns]]:
-    """Yield all pairs k < j of labels, or of neighbours."""
-    n_labels = len(pairs.names)
-    if sparse.issparse(pairs.weights):
-        stored = sparse.coo_array(pairs.weights)
-        low, high = np.minimum(stored.row, stored.col), np.maximum(stored.row, stored.col)
-        numbers = np.unique(low.astype(np.int64) * n_labels + high)
-        yield numbers // n_labels, numbers % n_labels
-        return
-    step = max(1, _BLOCK // max(n_labels, 1))
-    for start in range(0, n_labels, step):
-        rows = np.arange(start, min(start + step, n_labels))
-        first, second = np.nonzero(np.arange(n_labels) > rows[:, None])
-        yield first + start, second
-
-
-def _highest(values: _Floats, n_most: int) -> _Columns:
-    """Return the places of the highest values above 0, in order; of equal ones the first."""
-    places = np.flatnonzero(values > 0) if n_most else np.zeros(0, np.int64)
-    if 0 < n_most < len(places):
-        least = np.partition(values[places], -n_most)[-n_most]
-        places = places[values[places] >= least]
-    return places[np.argsort(-values[places], kind="stable")][:n_most]
-
-
-def _new_axes() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError('Plots need matplotlib: pip install "labelkin[plot]"') from error
-    return pyplot.subplots(figsize=(7.5, 7.5), layout="constrained")[1]
-
-
-#: Two labels and the strength of their attraction, or repulsion (below 0).
-_Pull = tuple[Any, Any, float]
-
-_LONGEST_NAME = 24
-#: Radius of the picture without names, and per letter of a name; that of the circle is 1.
-_RIM, _LETTER = 1.1, 0.028
-#: Styles of attractions and repulsions: colour and line differ.
-_ATTRACTS = {"color": "#1a5fb4", "linestyle": "-", "label": "support each other"}
-_REPELS = {"color": "#b5490f", "linestyle": (0, (4, 2.5)), "label": "oppose each other"}
-
-
-def _draw_on_circle(axes: Any, edges: Sequence[LabelEdge]) -> None:
-    """Draw the labels and a line for each edge on matplotlib axes."""
-    names = circle_order([(edge.first, edge.second, edge.pull) for edge in edges])
-    angles = 2 * np.pi * np.arange(len(names)) / max(len(names), 1)
-    at = dict(zip(names, np.column_stack([np.cos(angles), np.sin(angles)]), strict=True))
-    reach = _RIM + _LETTER * max((len(short_name(str(name))) for name in names), default=0)
-    axes.set_axis_off()
-    axes.set(aspect="equal", xlim=(-reach, reach), ylim=(-reach, reach))
-    strongest = max((abs(edge.pull) for edge in edges), default=1.0)
-    for style, sign in ((_ATTRACTS, 1), (_REPELS, -1)):
-        lines = [edge for edge in edges if sign * edge.pull > 0]
-        for i, edge in enumerate(lines):
-            width = 0.8 + 3.2 * abs(edge.pull) / strongest
-            named = {**style, "label": style["label"] if i == 0 else None}
-            axes.plot(*_curve(at[edge.first], at[edge.second]), linewidth=width, zorder=1, **named)
-    axes.scatter([x for x, _ in at.values()], [y for _, y in at.values()], s=18, color="#66707a")
-    for name, angle in zip(names, angles, strict=True):
-        _write_name(axes, short_name(str(name)), angle)
-    if edges:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2, frameon=False)
-
-
-def circle_order(pulls: Sequence[_Pull]) -> list[Any]:
+def circle_order(pulls: Sequence[tuple[Any, Any, float]]) -> list[Any]:
     """Return the labels in an order with those that attract each other close together.
 
     Examples
@@ -523,32 +426,3 @@ def circle_order(pulls: Sequence[_Pull]) -> list[Any]:
     shape = (len(names), len(names))
     graph = sparse.csr_array((np.ones(ends.shape[1]), (ends[0], ends[1])), shape)
     return [names[i] for i in reverse_cuthill_mckee(graph, symmetric_mode=True)] if names else []
-
-
-def short_name(name: str) -> str:
-    """Return a name in one short line of printable characters."""
-    name = " ".join("".join(c if c.isprintable() else " " for c in name).split())
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-
-
-def _curve(start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a line that is bent towards the middle of the circle."""
-    t = np.linspace(0, 1, 33)[:, None]
-    bend = 0.3 * (start + end)
-    return np.asarray((1 - t) ** 2 * start + 2 * t * (1 - t) * bend + t**2 * end).T
-
-
-def _write_name(axes: Any, name: str, angle: float) -> None:
-    """Write a name outwards from the circle, not upside down."""
-    left = np.cos(angle) < -1e-9
-    axes.text(
-        1.05 * np.cos(angle),
-        1.05 * np.sin(angle),
-        name,
-        rotation=np.degrees(angle) + (180 if left else 0),
-        rotation_mode="anchor",
-        ha="right" if left else "left",
-        va="center",
-        fontsize=8,
-        parse_math=False,  # a label may hold a dollar sign
-    )

@@ -1,4 +1,4 @@
-"""Labels, scores and known labels as checked matrices with names.
+"""Labels, scores and known labels as validated matrices with names.
 
 ===================  ======================================  =======================================
 :func:`read_labels`  label matrix, label sets, classes       :class:`LabelMatrix`
@@ -6,12 +6,11 @@
 :func:`read_known`   accepted and rejected labels            1, 0, NaN (open), documents × labels
 ===================  ======================================  =======================================
 
-A :class:`LabelMatrix` is what every part of the library learns from and is judged by: a sparse
-0/1 matrix (documents × labels), a second one that marks the unknown cells, and the names of the
-labels. Whatever a user brings is turned into it here, once.
+A :class:`LabelMatrix`, from which all parts learn and with which they are evaluated, is a sparse
+0/1 matrix (documents × labels), a second one that marks the unknown cells, and the label names.
 """
 
-from labelkin.label_matrix.cells import BestCells, Cells, best_cells, to_dense
+from labelkin.label_matrix.cells import BestCells, Cells, best_cells, best_labels, to_dense
 from labelkin.label_matrix.reading import read_labels
 from labelkin.label_matrix.record import (
     Container,
@@ -24,7 +23,6 @@ from labelkin.label_matrix.record import (
 )
 from labelkin.label_matrix.scores import (
     Scale,
-    best_labels,
     check_scale,
     read_candidates,
     read_known,

@@ -1,23 +1,26 @@
-"""Candidate cells: which labels of which documents are looked at, where there are too many for all.
+"""Candidates, the labels of each document that have a score, and the best labels of documents.
 
-A document has a handful of labels out of thousands, and a content classifier that serves thousands
-names the best hundred of them. Those are the *candidates*; a label that is none is a "no", below
-every candidate. A sparse score matrix says both: stored = candidate, absent = not a candidate.
-
-Values over the cells are plain 1-d arrays, one number per cell in the order of the cells: a stored
-log-odds of 0 is a probability of one half, and arithmetic of sparse matrices would drop it.
+With thousands of labels a content classifier returns the best hundred of each document, the
+*candidates*; all other labels are rejected. In a sparse score matrix the stored cells are the
+candidates. Values over the cells are 1-d arrays with one number per cell, in the order of the
+cells, because sparse arithmetic would drop a stored log-odds of 0.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from labelkin.validation import check_whole_number
+
+#: Cells of a dense block from which candidates are selected.
+_BLOCK = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,7 @@ class Cells:
     ----------
     indptr, indices
         As in a CSR array: the labels of document i are ``indices[indptr[i]:indptr[i + 1]]``,
-        ascending, none twice.
+        ascending and distinct.
     shape
         Number of documents, number of labels.
 
@@ -48,7 +51,7 @@ class Cells:
 
     @classmethod
     def of(cls, matrix: sparse.csr_array) -> Cells:
-        """Return the stored cells of a CSR array with sorted indices, none twice."""
+        """Return the stored cells of a CSR array with sorted, distinct indices."""
         return cls(matrix.indptr, matrix.indices, matrix.shape)
 
     @classmethod
@@ -84,9 +87,9 @@ class Cells:
         return result
 
     def at(self, matrix: Any) -> NDArray[np.float64]:
-        """Return what a matrix of the same shape, dense or CSR, holds at the cells.
+        """Return the values of a matrix of the same shape at the cells, ``(n,)``.
 
-        A CSR array, with sorted indices, holds 0 where nothing is stored.
+        The matrix is dense or a CSR array with sorted indices, whose other values are 0.
         """
         if not sparse.issparse(matrix):
             return np.asarray(matrix[self.document, self.label], dtype=np.float64)
@@ -97,26 +100,44 @@ class Cells:
         return result
 
     def find(self, others: Cells) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return the place of other cells among these, and which of them are here at all."""
+        """Return the place of other cells among these, and which of them are among these."""
         mine, theirs = self._numbers(), others._numbers()
         place = np.minimum(np.searchsorted(mine, theirs), max(self.n - 1, 0))
         found = mine[place] == theirs if self.n else np.zeros(others.n, dtype=np.bool_)
         return place, found
 
     def rows(self, start: int, stop: int) -> tuple[Cells, slice]:
-        """Return the cells of some documents, and where their values are."""
+        """Return the cells of some documents, and the slice of their values."""
         ends = self.indptr[start : stop + 1]
         of_rows = slice(int(ends[0]), int(ends[-1]))
         part = Cells(ends - ends[0], self.indices[of_rows], (stop - start, self.shape[1]))
         return part, of_rows
 
+    def take(self, documents: NDArray[Any]) -> tuple[Cells, NDArray[np.intp]]:
+        """Return the cells of documents, in the given order, and the places of their values."""
+        places = self.matrix(np.arange(self.n))[documents]
+        return Cells.of(places), places.data
+
+    def select(self, keep: NDArray[np.bool_]) -> Cells:
+        """Return some of the cells, marked by ``keep``, ``(n,)``."""
+        ends = np.concatenate(([0], np.cumsum(keep)))[self.indptr]
+        return Cells(ends, self.indices[keep], self.shape)
+
+    def union(self, others: Cells) -> tuple[Cells, NDArray[np.intp], NDArray[np.intp]]:
+        """Return the cells of both, and the places of the values of these and of the others."""
+        mine, theirs = self._numbers(), others._numbers()
+        both = np.union1d(mine, theirs)
+        starts = np.arange(self.shape[0] + 1, dtype=np.int64) * self.shape[1]
+        cells = Cells(np.searchsorted(both, starts), both % max(self.shape[1], 1), self.shape)
+        return cells, np.searchsorted(both, mine), np.searchsorted(both, theirs)
+
     def side_by_side(
         self, values: NDArray[Any], elsewhere: Any
     ) -> tuple[NDArray[Any], tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Return values with each document's cells moved to the left, and where each cell is.
+        """Return values with the cells of each document moved to the left, and their places.
 
-        As wide as the most cells of a document, ``elsewhere`` behind the last one; cells stay in
-        the order of their labels.
+        The result is as wide as the largest number of cells of a document, with ``elsewhere``
+        after the last cell; cells stay in the order of their labels.
         """
         place = np.arange(self.n) - self.indptr[self.document]
         shape = self.shape[0], int(np.diff(self.indptr).max(initial=0))
@@ -124,34 +145,21 @@ class Cells:
         rows[self.document, place] = values
         return rows, (self.document, place)
 
-    def take(self, documents: NDArray[Any]) -> tuple[Cells, NDArray[np.intp]]:
-        """Return the cells of any documents, in their order, and where their values are."""
-        places = self.matrix(np.arange(self.n))[documents]
-        return Cells.of(places), places.data
-
-    def union(self, others: Cells) -> tuple[Cells, NDArray[np.intp], NDArray[np.intp]]:
-        """Return the cells of both, and where the values of these and of the others go."""
-        mine, theirs = self._numbers(), others._numbers()
-        both = np.union1d(mine, theirs)
-        starts = np.arange(self.shape[0] + 1, dtype=np.int64) * self.shape[1]
-        cells = Cells(np.searchsorted(both, starts), both % max(self.shape[1], 1), self.shape)
-        return cells, np.searchsorted(both, mine), np.searchsorted(both, theirs)
-
     def sums_by_document(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Add up values over each document's cells, ``(n_documents,)``."""
+        """Return the sums of values over the cells of each document, ``(n_documents,)``."""
         return np.bincount(self.document, values, self.shape[0]).astype(np.float64, copy=False)
 
     def sums_by_label(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Add up values over each label's cells, ``(n_labels,)``."""
+        """Return the sums of values over the cells of each label, ``(n_labels,)``."""
         return np.bincount(self.label, values, self.shape[1]).astype(np.float64, copy=False)
 
     def _numbers(self) -> NDArray[np.int64]:
-        """Return a number for every cell that rises with document and label."""
+        """Return a number per cell that increases with document and label."""
         return self.document.astype(np.int64) * self.shape[1] + self.label
 
 
 def to_dense(log_odds: Any) -> NDArray[np.float64]:
-    """Return log-odds as a dense matrix: what is no candidate in a CSR array has −inf.
+    """Return log-odds as a dense matrix; labels outside the candidates of a CSR array have −inf.
 
     Examples
     --------
@@ -163,17 +171,47 @@ def to_dense(log_odds: Any) -> NDArray[np.float64]:
     return Cells.of(log_odds).dense(log_odds.data, -np.inf)
 
 
-class BestCells:
-    """The best labels of every document, from blocks of labels that come one after the other.
+def top_of_rows(scores: NDArray[np.float64], counts: NDArray[np.int64] | int) -> NDArray[np.bool_]:
+    """Mark the ``counts`` highest scores of each row; of equal ones the lowest columns.
 
-    Of equally good labels the lowest columns are kept. Memory holds what is kept and one block.
+    Parameters
+    ----------
+    scores
+        Any shape ``(n_rows, n_columns)``.
+    counts
+        Number of scores, one number or ``(n_rows,)``; at most all columns.
+
+    Examples
+    --------
+    >>> top_of_rows(np.array([[0.2, 0.9, 0.2], [0.5, 0.5, 0.5]]), 2).astype(int)
+    array([[1, 1, 0],
+           [1, 1, 0]])
+    """
+    n_rows, n_columns = scores.shape
+    if not scores.size:
+        return np.zeros(scores.shape, dtype=np.bool_)
+    wanted = np.clip(np.broadcast_to(counts, n_rows), 0, n_columns)
+    place = np.minimum(n_columns - wanted, n_columns - 1)
+    ordered = np.partition(scores, np.unique(place), axis=1)
+    lowest = ordered[np.arange(n_rows), place][:, None]
+    above, tied = scores > lowest, scores == lowest
+    room = wanted - above.sum(axis=1)
+    crowded = tied.sum(axis=1) > room
+    tied[crowded] &= tied[crowded].cumsum(axis=1) <= room[crowded, None]
+    return above | tied
+
+
+class BestCells:
+    """The best labels of every document, selected from blocks of labels.
+
+    Of equal values the lowest columns are kept. Memory holds one block and the best labels so far.
 
     Parameters
     ----------
     n_documents, n_labels : int
-        The shape of the whole.
+        Shape of the complete matrix.
     top : int
-        How many labels of a document are kept at most.
+        Maximum number of labels of a document.
 
     Examples
     --------
@@ -186,78 +224,55 @@ class BestCells:
 
     def __init__(self, n_documents: int, n_labels: int, top: int) -> None:
         self._shape, self._top = (n_documents, n_labels), top
-        self._values = np.zeros((n_documents, 0))
-        self._labels = np.zeros((n_documents, 0), dtype=np.int32)
+        self._kept: Any = np.zeros((n_documents, 0)), np.zeros((n_documents, 0), dtype=np.int32)
 
     def add(self, values: NDArray[np.float64], labels: NDArray[Any]) -> None:
-        """Look at some more labels: values ``(n_documents, n_columns)``, and which labels."""
-        columns = np.broadcast_to(labels.astype(np.int32), values.shape)
-        if values.shape[1] > 2 * self._top and (np.diff(labels) > 0).all():
-            values, columns = _best_columns(values, columns, self._top)
-        both: Any = values, columns
-        if self._values.shape[1]:
-            both = np.hstack([self._values, values]), np.hstack([self._labels, columns])
-        if both[0].shape[1] > self._top:
-            keep = np.lexsort((both[1], -both[0]), axis=1)[:, : self._top]
-            both = [np.take_along_axis(part, keep, axis=1) for part in both]
-        self._values, self._labels = both
+        """Add the values of some labels, ``(n_documents, n_columns)``."""
+        order = np.argsort(labels)
+        columns = np.broadcast_to(labels[order].astype(np.int32), values.shape)
+        block = self._best(values if (np.diff(order) == 1).all() else values[:, order], columns)
+        both = [np.hstack(pair) for pair in zip(self._kept, block, strict=True)]
+        by_label = np.argsort(both[1], axis=1)
+        self._kept = self._best(*(np.take_along_axis(part, by_label, axis=1) for part in both))
 
     def matrix(self) -> sparse.csr_array:
-        """Return what is kept: a CSR array, sorted indices, zeros included."""
-        order = np.argsort(self._labels, axis=1)
-        n_kept = self._labels.shape[1]
-        return sparse.csr_array(
-            (
-                np.take_along_axis(self._values, order, axis=1).ravel(),
-                np.take_along_axis(self._labels, order, axis=1).ravel(),
-                np.arange(self._shape[0] + 1) * n_kept,
-            ),
-            shape=self._shape,
-        )
+        """Return the best labels as a CSR array with sorted indices, zeros included."""
+        values, labels = self._kept
+        ends = np.arange(self._shape[0] + 1) * labels.shape[1]
+        return sparse.csr_array((values.ravel(), labels.ravel(), ends), shape=self._shape)
 
-
-def _best_columns(
-    values: NDArray[np.float64], columns: NDArray[np.int32], top: int
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Return the best of each row without sorting it; of equal ones those to the left."""
-    least = np.partition(values, -top, axis=1)[:, -top, None]
-    keep = values >= least
-    crowded = np.flatnonzero(np.count_nonzero(keep, axis=1) > top)
-    if len(crowded):
-        better, ties = values[crowded] > least[crowded], values[crowded] == least[crowded]
-        wanted = top - np.count_nonzero(better, axis=1)[:, None]
-        keep[crowded] = better | (ties & (np.cumsum(ties, axis=1) <= wanted))
-    return values[keep].reshape(-1, top), columns[keep].reshape(-1, top)
-
-
-#: Cells of a dense block from which candidates are picked.
-_PICKED = 2**22
+    def _best(self, values: NDArray[np.float64], columns: NDArray[np.int32]) -> Any:
+        if values.shape[1] <= self._top:
+            return values, columns
+        keep = top_of_rows(values, self._top)
+        return values[keep].reshape(-1, self._top), columns[keep].reshape(-1, self._top)
 
 
 def best_cells(log_odds: Any, n_documents: int, n_labels: int, top: int) -> sparse.csr_array:
-    """Return each document's best labels as a CSR array of candidates, block by block.
+    """Return the best labels of each document as a CSR array of candidates, block by block.
 
     Parameters
     ----------
     log_odds : callable
-        Slice of documents → their log-odds, dense, ``(n, n_labels)``.
+        Function from a slice of documents to their dense log-odds, ``(n, n_labels)``.
     n_documents, n_labels : int
-        The shape of the whole.
+        Shape of the complete matrix.
     top : int
-        How many candidates a document has.
+        Number of candidates of a document.
     """
     check_top(top)
-    step, parts = max(1, _PICKED // max(n_labels, 1)), []
+    step, parts = max(1, _BLOCK // max(n_labels, 1)), []
     for start in range(0, max(n_documents, 1), step):
         values = np.asarray(log_odds(slice(start, min(start + step, n_documents))))
-        best = BestCells(len(values), n_labels, top)
-        best.add(values, np.arange(n_labels))
-        parts.append(best.matrix())
+        keep = top_of_rows(values, top)
+        ends = np.arange(len(values) + 1) * min(top, n_labels)
+        cells = values[keep], np.nonzero(keep)[1], ends
+        parts.append(sparse.csr_array(cells, shape=values.shape))
     return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))
 
 
 def best_of(candidates: sparse.csr_array, top: int) -> sparse.csr_array:
-    """Return the ``top`` best candidates of each document; of equally good ones the lowest.
+    """Return the ``top`` best candidates of each document; of equal ones the lowest columns.
 
     Examples
     --------
@@ -265,19 +280,50 @@ def best_of(candidates: sparse.csr_array, top: int) -> sparse.csr_array:
     [[0.0, 0.9, 0.5]]
     """
     cells = Cells.of(candidates)
-    by_rank = np.lexsort((-candidates.data, cells.document))
-    rank = np.empty(cells.n, dtype=np.int64)
-    rank[by_rank] = np.arange(cells.n) - cells.indptr[cells.document[by_rank]]
-    keep = rank < top
-    ends = np.concatenate(([0], np.cumsum(keep)))[cells.indptr]
-    return sparse.csr_array((candidates.data[keep], cells.label[keep], ends), shape=cells.shape)
+    rows, places = cells.side_by_side(candidates.data, -np.inf)
+    keep = top_of_rows(rows, top)[places]
+    return cells.select(keep).matrix(candidates.data[keep])
+
+
+def best_labels(
+    log_odds: NDArray[Any], top: int | None = None, is_open: NDArray[np.bool_] | None = None
+) -> list[NDArray[np.intp]]:
+    """Return the columns of the best labels of each document, the best first.
+
+    Of equal values the lowest column comes first.
+
+    Parameters
+    ----------
+    log_odds : array of shape (n_documents, n_labels)
+        Or any score that orders the labels; no NaN.
+    top : int, optional
+        Maximum number of labels; default all.
+    is_open : bool array of shape (n_documents, n_labels), optional
+        Labels that may be returned; default all.
+
+    Returns
+    -------
+    list of arrays
+
+    Examples
+    --------
+    >>> best_labels(np.array([[0.5, 2.0, 0.5, 3.0]]), top=3)
+    [array([3, 1, 0])]
+    >>> best_labels(np.array([[1.0, 2.0]]), is_open=np.array([[True, False]]))
+    [array([0])]
+    """
+    n_labels = log_odds.shape[1]
+    key = np.negative(log_odds) if is_open is None else np.where(is_open, -log_odds, np.nan)
+    # NaN is last in the order and not smaller than any value.
+    taken = ~np.isnan(key)
+    if top is not None and 0 < top < n_labels:
+        taken &= ~(key > np.partition(key, top - 1, axis=1)[:, [top - 1]])
+    row, column = np.nonzero(taken)
+    column = column[np.lexsort((key[row, column], row))]
+    ends = np.concatenate(([0], np.cumsum(taken.sum(axis=1))))
+    return [column[start:stop][:top] for start, stop in pairwise(ends.tolist())]
 
 
 def check_top(top: Any) -> None:
-    """Raise for a number of candidates that makes no sense."""
-    is_number = isinstance(top, Integral) and not isinstance(top, bool)
-    if not is_number or top < 1:
-        raise ValueError(
-            f"top must be a whole number of at least 1 (candidates per document), or None (all "
-            f"labels), got {top!r}."
-        )
+    """Raise for an invalid number of candidates."""
+    check_whole_number("top", top, hint="It is the number of candidates; None: all labels.")

@@ -1,4 +1,4 @@
-"""The label matrix itself: sparse cells, names, and what is counted from them."""
+"""The label matrix: sparse cells, label names, and counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy import sparse
 from labelkin.odds import constant_labels
 from labelkin.validation import abbreviate, check_distinct, check_no_nul, did_you_mean
 
-Kind = Literal["binary", "multiclass", "multilabel"]
+TargetKind = Literal["binary", "multiclass", "multilabel"]
 Container = Literal["dense", "sparse_array", "sparse_matrix"]
 
 #: Maximum number of cells, documents × labels, of a dense ``Y`` in a result: 128 MB of int64.
@@ -28,19 +28,18 @@ class LabelMatrix:
     Attributes
     ----------
     positive : CSR array of shape (n_documents, n_labels)
-        1.0 where the document carries the label; sorted indices, no stored zeros.
+        1.0 for the labels of each document; sorted indices, no stored zeros.
     unknown : CSR array of shape (n_documents, n_labels), or None
-        1.0 where nobody knows, disjoint from ``positive``. ``None``: all is known.
+        1.0 for unknown cells, which are not in ``positive``. ``None``: all cells are known.
     names : array of shape (n_labels,)
         The labels, in column order.
     kind : "binary", "multiclass" or "multilabel"
         ``"multilabel"``: a matrix or label sets. ``"multiclass"``: a 1-d ``y``, one label per
-        class. ``"binary"``: a 1-d ``y`` of two classes, one label: "is the second class".
+        class. ``"binary"``: a 1-d ``y`` of two classes, whose only label is the second class.
     classes : array
-        What scikit-learn calls ``classes_``: both classes of a binary ``y``, otherwise ``names``.
+        ``classes_`` as in scikit-learn: both classes of a binary ``y``, otherwise ``names``.
     container : "dense", "sparse_array" or "sparse_matrix"
-        What ``Y`` came in, and decisions go out in (:func:`in_container`): SciPy's sparse arrays
-        and its older sparse matrices multiply differently.
+        Container of the original ``Y``, which is also that of decisions (:func:`in_container`).
 
     Examples
     --------
@@ -57,7 +56,7 @@ class LabelMatrix:
     positive: sparse.csr_array
     unknown: sparse.csr_array | None
     names: NDArray[Any]
-    kind: Kind
+    kind: TargetKind
     classes: NDArray[Any]
     container: Container = "dense"
 
@@ -74,7 +73,7 @@ class LabelMatrix:
         return values
 
     def plain(self) -> Any:
-        """Return a ``Y`` for any estimator: 0/1, NaN where unknown; CSR if it came sparse."""
+        """Return a ``Y`` for any estimator, dense or CSR as the original: 0, 1, NaN if unknown."""
         if self.container == "dense":
             return self.dense() if self.unknown is not None else self.positive.toarray().astype(int)
         if self.unknown is None:
@@ -92,7 +91,7 @@ class LabelMatrix:
         return replace(self, positive=self.positive[index], unknown=unknown)
 
     def columns(self, index: NDArray[np.integer[Any]]) -> LabelMatrix:
-        """Return some labels only, as a label matrix."""
+        """Return some of the labels as a label matrix."""
         unknown = None if self.unknown is None else self.unknown[:, index]
         names = self.names[index]
         return LabelMatrix(
@@ -110,14 +109,14 @@ class LabelMatrix:
 
         Parameters
         ----------
-        weight : array of shape (n_documents,), or None
-            How many times each document counts; ``None``: once.
+        weight : array of shape (n_documents,), optional
+            Weights of the documents; default 1.
         """
         if weight is None:
             return self._sums(np.ones(self.shape[0]))
         weight = read_weight(weight, self.shape[0])
         positive, known = self._sums(weight)
-        # Rounding must not make up a side: whether all known documents carry a label is counted.
+        # Rounding must not make a constant label vary: whether it is constant is counted.
         n_positive, n_known = self._sums((weight > 0).astype(np.float64))
         known = np.where(n_positive == n_known, positive, known)
         return positive, np.where(n_known == 0, 0.0, known)
@@ -129,16 +128,16 @@ class LabelMatrix:
         return self.positive.T @ weight, known
 
     def prior(self, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Return p(label): the mean of the known cells; ½ for a label of which nothing is known."""
+        """Return p(label): the mean of the known cells; ½ for a label without known cells."""
         positive, known = self.counts(weight)
         return np.divide(positive, known, out=np.full(len(known), 0.5), where=known > 0)
 
     def constant(self, weight: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
-        """Return which labels nobody or everybody has: nothing can be learned of these."""
+        """Return which labels no document or every document has."""
         return constant_labels(*self.counts(weight))
 
     def label_sets(self) -> list[tuple[Any, ...]]:
-        """Return the names of each document's labels."""
+        """Return the names of the labels of each document."""
         indptr, indices = self.positive.indptr, self.positive.indices
         names = self.names.tolist()
         return [tuple(names[j] for j in indices[start:stop]) for start, stop in pairwise(indptr)]
@@ -147,7 +146,7 @@ class LabelMatrix:
 def read_weight(
     weight: ArrayLike | None, n_documents: int, what: str = "sample_weight"
 ) -> NDArray[np.float64]:
-    """Return how often each document counts, ``(n_documents,)``; ``None``: once each.
+    """Return the weights of documents, ``(n_documents,)``; default 1.
 
     Examples
     --------
@@ -159,7 +158,7 @@ def read_weight(
     weights = np.asarray(weight, dtype=np.float64)
     if weights.shape != (n_documents,):
         raise ValueError(
-            f"{what} must hold one number per document, ({n_documents},), got shape "
+            f"{what} must contain one number per document, ({n_documents},), got shape "
             f"{weights.shape}."
         )
     wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
@@ -172,7 +171,7 @@ def read_weight(
 
 
 def in_container(decisions: Any, container: Container) -> Any:
-    """Return decisions as 0 and 1 in the container that ``Y`` came in; sparse ones as CSR.
+    """Return decisions as 0 and 1 in the container of the original ``Y``; sparse ones as CSR.
 
     Examples
     --------
@@ -181,22 +180,21 @@ def in_container(decisions: Any, container: Container) -> Any:
     >>> type(in_container([[True, False]], "sparse_array")).__name__
     'csr_array'
     """
-    if sparse.issparse(decisions):
-        kept = sparse.csr_array(decisions, dtype=np.int64, copy=True)
-        kept.eliminate_zeros()
-        return kept.toarray() if container == "dense" else _csr(kept, container)
     if container == "dense":
-        return np.asarray(decisions).astype(np.int64)
-    return _csr(np.asarray(decisions), container).astype(np.int64)
+        dense = decisions.toarray() if sparse.issparse(decisions) else np.asarray(decisions)
+        return dense.astype(np.int64)
+    stored = sparse.csr_array(decisions, dtype=np.int64, copy=True)
+    stored.eliminate_zeros()
+    return _csr(stored, container)
 
 
 def labels_for(estimator: Any, labels: LabelMatrix) -> Any:
-    """Return what an estimator takes as ``Y``: ours take the record, others a plain matrix."""
+    """Return ``Y`` for an estimator: the record for those of labelkin, else a plain matrix."""
     return labels if getattr(estimator, "takes_label_matrix", False) else labels.plain()
 
 
 def names_to_columns(labels: Sequence[Any] | Set[Any], names: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the column of every label; labels that are not among the names are an error.
+    """Return the column of every label; unknown labels are an error.
 
     Examples
     --------
@@ -206,7 +204,7 @@ def names_to_columns(labels: Sequence[Any] | Set[Any], names: NDArray[Any]) -> N
     place = {name: j for j, name in enumerate(names.tolist())}
     missing = sorted({str(label) for label in labels if label not in place})
     if missing:
-        known = f"It knows {abbreviate(names.tolist())}."
+        known = f"It has {abbreviate(names.tolist())}."
         hint = did_you_mean(missing[0], names.tolist()) or known
         raise ValueError(
             f"Labels must be among the {len(names)} labels of the model, got "
@@ -218,8 +216,7 @@ def names_to_columns(labels: Sequence[Any] | Set[Any], names: NDArray[Any]) -> N
 def frame_in_order(frame: Any, names: NDArray[Any]) -> NDArray[Any]:
     """Return the values of a DataFrame with its columns in the order of the labels.
 
-    Where the columns, or the labels, have no names but numbers from 0, they are taken as they
-    stand.
+    If the columns or the labels are numbers from 0 instead of names, the order is not changed.
 
     Examples
     --------
@@ -228,32 +225,33 @@ def frame_in_order(frame: Any, names: NDArray[Any]) -> NDArray[Any]:
     array([[0, 1]])
     """
     columns, wanted, values = list(frame.columns), names.tolist(), frame_values(frame)
-    place = {name: j for j, name in enumerate(columns)}
-    if len(columns) == len(wanted):
-        if set(place) == set(wanted):
-            return values[:, [place[name] for name in wanted]]
-        if list(range(len(wanted))) in (columns, wanted):
-            return values
+    numbers = list(range(len(wanted)))
+    is_unnamed = len(columns) == len(wanted) and numbers in (columns, wanted)
+    if is_unnamed and set(columns) != set(wanted):
+        return values
     check_distinct(columns, "DataFrame columns")
-    names_to_columns(columns, names)
-    missing = [name for name in wanted if name not in place]
-    raise ValueError(
-        f"A DataFrame must have a column for every label; it lacks {abbreviate(missing)}."
-    )
+    place = names_to_columns(columns, names)
+    missing = sorted(set(numbers) - set(place.tolist()))
+    if missing:
+        raise ValueError(
+            "A DataFrame must have a column for every label, and these are missing: "
+            f"{abbreviate(names[missing].tolist())}."
+        )
+    return values[:, np.argsort(place)]
 
 
 def frame_values(frame: Any) -> NDArray[Any]:
-    """Numbers of a frame; pandas' own mark for a missing value becomes NaN."""
+    """Return the values of a DataFrame; missing values of pandas are NaN."""
     if type(frame).__module__.startswith("pandas") and frame.isna().to_numpy().any():
         try:
             return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
         except (TypeError, ValueError):
-            pass  # not numbers: an error, with what they are, by whoever asked
+            pass  # not numbers: the caller raises an error that names the type
     return np.asarray(frame.to_numpy())
 
 
 def name_array(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    """Names as an array: text and integers keep their type, anything else is an object."""
+    """Return names as an array of texts or of integers, or of objects for other types."""
     check_no_nul(names)
     if isinstance(names, np.ndarray):
         return names

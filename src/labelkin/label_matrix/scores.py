@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -16,8 +15,7 @@ from labelkin.label_matrix.record import frame_in_order, names_to_columns
 from labelkin.validation import abbreviate, check_cells, check_choice, unmasked, validate_sparse
 
 Scale = Literal["probability", "log_odds"]
-#: What a label is known to be; "refused" is another word for "rejected".
-_VALUES = {"accepted": 1.0, "rejected": 0.0, "refused": 0.0}
+_VALUES = {"accepted": 1.0, "rejected": 0.0}
 
 
 def read_scores(
@@ -31,30 +29,30 @@ def read_scores(
     hint: str = 'Log-odds need scale="log_odds".',
     dtype: type[np.float64] | None = np.float64,
 ) -> NDArray[Any]:
-    """Return scores as a matrix of numbers with one column per label, on the scale they came on.
+    """Return scores as a matrix of numbers with one column per label, on the same scale.
 
-    The result may be the array that was given: whoever changes it copies it first.
+    The result may be the input array: callers that change it copy it first.
 
     Parameters
     ----------
     scores : array, sparse matrix or DataFrame of shape (n_documents, n_labels)
-        The columns of a DataFrame go by name. One label alone may come as ``(n_documents,)``.
+        The columns of a DataFrame are ordered by name. Scores of a single label may have the shape
+        ``(n_documents,)``.
     names : array of shape (n_labels,)
         The labels, in the order of the result.
-    n_documents : int or None, default None
-        How many documents there must be; ``None``: any number.
+    n_documents : int, optional
+        Expected number of documents; default any.
     scale : "log_odds" or "probability", default "log_odds"
-        Log-odds are any numbers, ±inf included. Probabilities lie in [0, 1] (yes and no are 1 and
-        0), and may be sparse, 0 where nothing is stored.
-        :func:`labelkin.odds.to_log_odds` turns them into log-odds, and clips.
-    missing : float, array of shape (n_labels,), or None, default None
-        What NaN stands for, the labels' prior for instance. ``None``: NaN is an error.
+        Log-odds are any numbers, ±inf included. Probabilities are in [0, 1] and may be sparse, with
+        0 for cells that are not stored.
+    missing : float or array of shape (n_labels,), optional
+        Value instead of NaN, such as the prior of each label; default: NaN is an error.
     what : str, default "scores"
-        The name of the parameter, for messages.
+        Name of the parameter, for messages.
     hint : str
-        What to do with values that are no probabilities, for messages.
+        Hint for values that are not probabilities.
     dtype : numpy.float64 or None, default numpy.float64
-        The type of the result; ``None``: as they came, without a copy.
+        Type of the result; ``None``: that of the input.
 
     Returns
     -------
@@ -63,7 +61,7 @@ def read_scores(
     Raises
     ------
     ValueError, TypeError
-        With the rule, the first wrong cell and how many there are, and a way out.
+        With the rule, the first wrong cell, the number of wrong cells, and a hint.
 
     Examples
     --------
@@ -76,8 +74,8 @@ def read_scores(
     if sparse.issparse(scores):
         if scale == "log_odds":
             raise TypeError(
-                f"{what} must be a dense array, got a sparse one; use .toarray(). (What is not "
-                "stored would be log-odds of 0, a probability of one half.)"
+                f"{what} must be a dense array, got a sparse one; use .toarray(). (Cells that are "
+                "not stored would be log-odds of 0, a probability of ½.)"
             )
         scores = validate_sparse(scores, what).toarray()
     elif hasattr(scores, "columns"):
@@ -88,9 +86,9 @@ def read_scores(
     _check_shape(values.shape, n_documents, names, what)
     if values.size and np.isnan(values.min()):
         if missing is None:
-            never = ", -inf where it must not be given" if scale == "log_odds" else ""
-            prior = f"Give a label's prior where nothing is known{never}."
+            never = ", or -inf to exclude it" if scale == "log_odds" else ""
             cells = np.nonzero(np.isnan(values))
+            prior = f"Use the prior of a label without a score{never}."
             check_cells(f"{what} must be numbers", values[cells], cells, prior)
         else:
             values = np.where(np.isnan(values), missing, values)
@@ -107,20 +105,20 @@ def read_candidates(
     scale: Scale = "log_odds",
     what: str = "scores",
 ) -> tuple[Cells, NDArray[np.float64]]:
-    """Return the cells of a sparse score matrix, stored = candidate, and their scores.
+    """Return the stored cells of a sparse score matrix, the candidates, and their scores.
 
     Parameters
     ----------
     scores : sparse matrix or array of shape (n_documents, n_labels)
-        A label that is not stored is no candidate; a stored 0 is one.
+        A stored 0 is a candidate; labels that are not stored are not.
     names : array of shape (n_labels,)
         The labels, in the order of the columns.
-    n_documents : int or None, default None
-        How many documents there must be; ``None``: any number.
+    n_documents : int, optional
+        Expected number of documents; default any.
     scale : "log_odds" or "probability", default "log_odds"
-        What the scores are; probabilities must lie in [0, 1].
+        Scale of the scores; probabilities must be in [0, 1].
     what : str, default "scores"
-        The name of the parameter, for messages.
+        Name of the parameter, for messages.
 
     Returns
     -------
@@ -143,23 +141,17 @@ def read_candidates(
     _check_shape(matrix.shape, n_documents, names, what)
     cells = Cells.of(matrix)
     values = _numbers(matrix.data, scale, what, np.float64)
-    wrong = np.isnan(values)
-    rule = f"{what} must be numbers"
+    wrong, rule = np.isnan(values), f"{what} must be numbers"
     if scale == "probability":
-        wrong |= ~((values >= 0) & (values <= 1))
-        rule = f"{what} must be probabilities in [0, 1]"
+        wrong, rule = ~((values >= 0) & (values <= 1)), f"{what} must be probabilities in [0, 1]"
     if wrong.any():
-        first = int(np.argmax(wrong))
-        raise ValueError(
-            f"{rule}, got {float(values[first])!r} at document {cells.document[first]}, label "
-            f"{cells.label[first]} ({int(wrong.sum())} such cells). Do not store a label that is "
-            'no candidate; log-odds need scale="log_odds".'
-        )
+        hint = 'Store the candidates only; log-odds need scale="log_odds".'
+        check_cells(rule, values[wrong], (cells.document[wrong], cells.label[wrong]), hint)
     return cells, values
 
 
 def check_scale(scale: str) -> None:
-    """Raise for what is not the name of a scale."""
+    """Raise for an unknown scale."""
     check_choice("scale", scale, Scale)
 
 
@@ -170,7 +162,7 @@ def check_probabilities(
     hint: str = 'Log-odds need scale="log_odds".',
     allow_infinite: bool = False,
 ) -> None:
-    """Raise for values outside [0, 1], except ±inf, labels that are known, where allowed."""
+    """Raise for values outside [0, 1], except ±inf (known labels) if ``allow_infinite``."""
     if not values.size or (values.min() >= 0 and values.max() <= 1):
         return
     wrong = ~((values >= 0) & (values <= 1))
@@ -183,18 +175,18 @@ def check_probabilities(
 def read_known(known: Any, n_documents: int | None, names: NDArray[Any]) -> NDArray[np.float64]:
     """Return 1 for accepted, 0 for rejected and NaN for open labels.
 
-    The result may be the array that was given: whoever changes it copies it first.
+    The result may be the input array: callers that change it copy it first.
 
     Parameters
     ----------
     known : array, sparse matrix, DataFrame, mapping, sequence of mappings, or None
-        ``None``: all open. A matrix of 1, 0 and NaN, ``(n_documents, n_labels)``, the columns of a
-        DataFrame by name. A sparse matrix with +1 (accepted) and −1 (rejected), nothing stored
-        where open. Or one mapping ``{"accepted": […], "rejected": […]}`` of label names per
-        document, ``None`` for a document with none; for one document also the bare mapping.
-        ``"refused"`` is read as ``"rejected"``.
+        A matrix of 1, 0 and NaN, ``(n_documents, n_labels)``; the columns of a DataFrame are
+        ordered by name. A sparse matrix with +1 (accepted) and −1 (rejected). One mapping
+        ``{"accepted": […], "rejected": […]}`` of label names per document, or ``None`` for a
+        document without known labels; for a single document also the mapping itself. ``None``: all
+        labels are open.
     n_documents : int or None
-        How many documents there must be; ``None``: any number.
+        Expected number of documents; ``None``: any number.
     names : array of shape (n_labels,)
         The labels, in the order of the result.
 
@@ -210,18 +202,17 @@ def read_known(known: Any, n_documents: int | None, names: NDArray[Any]) -> NDAr
     if known is None and n_documents is not None:
         return np.full((n_documents, len(names)), np.nan)
     if sparse.issparse(known):
-        _check_known_shape(known.shape, n_documents, names)
+        _check_shape(known.shape, n_documents, names, "known")
         return _read_signs(known)
     if isinstance(known, Mapping):
         known = [known]
     if isinstance(known, Sequence) and all(
-        isinstance(row, Mapping) or row is None for row in known
+        row is None or isinstance(row, Mapping) for row in known
     ):
         if n_documents not in (None, len(known)):
             raise ValueError(
-                f"known must hold one mapping per document: {n_documents} needed, got "
-                f"{'one' if len(known) == 1 else len(known)}. Use None for a document without "
-                "known labels."
+                f"known must contain one mapping per document: {n_documents} needed, got "
+                f"{len(known)}. Use None for a document without known labels."
             )
         return _read_names(known, names)
     if hasattr(known, "columns"):
@@ -230,19 +221,12 @@ def read_known(known: Any, n_documents: int | None, names: NDArray[Any]) -> NDAr
 
 
 def _read_signs(known: Any) -> NDArray[np.float64]:
-    stored = sparse.coo_array(validate_sparse(known, "known"))
+    stored = sparse.coo_array(sparse.csr_array(validate_sparse(known, "known")))
+    wrong = (stored.data != 1) & (stored.data != -1)
+    rule = "A sparse known must contain +1 (accepted) and -1 (rejected), once for each label"
+    check_cells(rule, stored.data[wrong], (stored.row[wrong], stored.col[wrong]))
     result = np.full(stored.shape, np.nan)
     result[stored.row, stored.col] = stored.data > 0
-    wrong = (stored.data != 1) & (stored.data != -1)
-    rule = "A sparse known must hold +1 (accepted) and -1 (rejected)"
-    check_cells(rule, stored.data[wrong], (stored.row[wrong], stored.col[wrong]))
-    clash = np.flatnonzero(result[stored.row, stored.col] != (stored.data > 0))
-    if len(clash):
-        first = clash[0]
-        raise ValueError(
-            f"known contradicts itself: document {stored.row[first]}, label {stored.col[first]} is "
-            "both accepted and rejected. Give each label once."
-        )
     return result
 
 
@@ -259,8 +243,8 @@ def _read_names(known: Sequence[Any], names: NDArray[Any]) -> NDArray[np.float64
             clash = columns[result[i, columns] == 1 - _VALUES[word]]
             if len(clash):
                 raise ValueError(
-                    f"known contradicts itself: document {i} has {names[clash[0]]!s} both accepted "
-                    "and rejected. Give each label once."
+                    f"A known label must be accepted or rejected, got {names[clash[0]]!s} of "
+                    f"document {i} as both. Use each label once."
                 )
             result[i, columns] = _VALUES[word]
     return result
@@ -274,77 +258,31 @@ def _read_matrix(known: Any, n_documents: int | None, names: NDArray[Any]) -> ND
             f"known must be a matrix of 1, 0 and NaN, or a mapping of label names per document, "
             f'{{"accepted": [...], "rejected": [...]}}, got {known!r:.60}.'
         ) from None
-    _check_known_shape(values.shape, n_documents, names)
+    _check_shape(values.shape, n_documents, names, "known")
     wrong = ~((values == 0) | (values == 1) | np.isnan(values))
-    rule = "known must hold 1 (accepted), 0 (rejected) or NaN (open)"
+    rule = "known must be 1 (accepted), 0 (rejected) or NaN (open)"
     check_cells(rule, values[wrong], np.nonzero(wrong))
     return values
-
-
-def _check_known_shape(came: tuple[int, ...], n_documents: int | None, names: NDArray[Any]) -> None:
-    if len(came) != 2 or came != (came[0] if n_documents is None else n_documents, len(names)):
-        rows = "n" if n_documents is None else n_documents
-        raise ValueError(
-            f"known must have the shape of the scores, ({rows}, {len(names)}) documents × labels, "
-            f"got shape {came}."
-        )
-
-
-def best_labels(
-    log_odds: NDArray[Any], top: int | None = None, is_open: NDArray[np.bool_] | None = None
-) -> list[NDArray[np.intp]]:
-    """Return the columns of each document's best labels, the best first.
-
-    Of equal ones the lowest column comes first.
-
-    Parameters
-    ----------
-    log_odds : array of shape (n_documents, n_labels)
-        Or any score that orders the labels; no NaN.
-    top : int or None, default None
-        How many at most; ``None``: all.
-    is_open : bool array of shape (n_documents, n_labels), or None, default None
-        Which labels come into question; ``None``: all.
-
-    Examples
-    --------
-    >>> best_labels(np.array([[0.5, 2.0, 0.5, 3.0]]), top=3)
-    [array([3, 1, 0])]
-    >>> best_labels(np.array([[1.0, 2.0]]), is_open=np.array([[True, False]]))
-    [array([0])]
-    """
-    n_labels = log_odds.shape[1]
-    key = np.negative(log_odds) if is_open is None else np.where(is_open, -log_odds, np.nan)
-    # Whoever is not behind the last place that counts takes part; NaN sorts last, and is behind
-    # nobody.
-    taken = ~np.isnan(key)
-    if top is not None and 0 < top < n_labels:
-        taken &= ~(key > np.partition(key, top - 1, axis=1)[:, [top - 1]])
-    row, column = np.nonzero(taken)
-    column = column[np.lexsort((key[row, column], row))]
-    ends = np.concatenate(([0], np.cumsum(taken.sum(axis=1))))
-    return [column[start:stop][:top] for start, stop in pairwise(ends.tolist())]
 
 
 def _check_shape(
     shape: tuple[int, ...], n_documents: int | None, names: NDArray[Any], what: str
 ) -> None:
-    if shape != (shape[0] if n_documents is None else n_documents, len(names)):
-        rows = "n" if n_documents is None else n_documents
+    rows = shape[:1] if n_documents is None else (n_documents,)
+    if shape != (*rows, len(names)):
+        expected = "n" if n_documents is None else n_documents
         raise ValueError(
-            f"{what} must be documents × labels, ({rows}, {len(names)}), got shape "
-            f"{shape}. The columns are the labels in this order: {abbreviate(names.tolist())}."
+            f"{what} must be documents × labels, ({expected}, {len(names)}), got shape {shape}. "
+            f"The columns are the labels in this order: {abbreviate(names.tolist())}."
         )
 
 
 def _numbers(scores: Any, scale: Scale, what: str, dtype: type[np.float64] | None) -> NDArray[Any]:
-    if isinstance(scores, np.ma.MaskedArray):
-        scores = unmasked(scores)
-    array = np.asarray(scores)
-    if array.dtype.kind == "O":  # numbers among None and other marks of what is missing
+    array = np.asarray(unmasked(scores))
+    if array.dtype.kind == "O":  # numbers and marks of missing values such as None
         with suppress(TypeError, ValueError):
             array = array.astype(np.float64)
     if array.dtype.kind not in ("iuf" if scale == "log_odds" else "biuf"):
-        hint = " Yes/no answers are decisions." if array.dtype.kind == "b" else ""
+        hint = " True and False are decisions." if array.dtype.kind == "b" else ""
         raise TypeError(f"{what} must be real numbers, got dtype {array.dtype}.{hint}")
     return array if dtype is None else array.astype(dtype, copy=False)

@@ -29,7 +29,6 @@ from labelkin.explain.contributions import (
     Explanation,
     Posterior,
     Suggestion,
-    check_n_suggestions,
     content_and_members,
 )
 from labelkin.label_matrix import Cells, read_labels, to_dense
@@ -50,6 +49,7 @@ from labelkin.odds import to_probability
 from labelkin.records import short_repr
 from labelkin.scikit_learn import route_fit, with_random_state
 from labelkin.thresholds import ThresholdChoice, fit_rule, rule_for
+from labelkin.validation import check_whole_number
 
 if TYPE_CHECKING:
     from labelkin.vocabulary.rules import Rules
@@ -223,7 +223,11 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
 
         Parameters
         ----------
-        X, y, **fit_params
+        X : documents
+            Training documents, as in :meth:`fit`.
+        y : any kind of labels
+            Their labels, as in :meth:`fit`.
+        **fit_params
             As in :meth:`fit`.
 
         Returns
@@ -364,7 +368,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         -------
         list of lists of Suggestion
         """
-        check_n_suggestions(top)
+        check_whole_number("top", top)
         return self.posterior(X, known).suggest(top)
 
     def explain(
@@ -389,7 +393,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         -------
         list of lists of Explanation
         """
-        check_n_suggestions(top)
+        check_whole_number("top", top)
         return self.posterior(X, known).explain(top, label_names)
 
     @property

@@ -22,7 +22,7 @@ from labelkin.corpora.lines import in_blocks
 from labelkin.estimator import LogOddsClassifier
 from labelkin.evaluation.metrics.inputs import above_zero
 from labelkin.explain.contributions import Posterior, TermExplanation, content_and_members
-from labelkin.label_matrix import best_labels, to_dense
+from labelkin.label_matrix import Cells, best_labels, to_dense
 from labelkin.label_matrix.record import names_to_columns
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
@@ -221,6 +221,8 @@ class FittedModel:
         """Return the probabilities of the model, calibrated if it is calibrated."""
         if self.has_label_evidence:
             return self.classifier.probabilities(log_odds)
+        if sparse.issparse(log_odds):
+            return Cells.of(log_odds).matrix(to_probability(log_odds.data))
         return to_probability(log_odds)
 
     def _first_and_last(self, documents: Any) -> tuple[Any, Any]:

@@ -7,8 +7,6 @@ page with plots and all scores as CSV.
 from __future__ import annotations
 
 import os
-import textwrap
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,9 +16,9 @@ from labelkin.files import write_atomic
 from labelkin.research.experiments import parse_experiment, run_experiment, shipped_experiments
 from labelkin.research.experiments.run import Progress
 from labelkin.research.reports.documents import html_page, scores_csv
-from labelkin.research.reports.paper import LEGEND, label_table
-from labelkin.research.reports.results import Outcome, read_outcomes
-from labelkin.research.reports.tables import text_table
+from labelkin.research.reports.paper import label_table
+from labelkin.research.reports.results import read_outcomes
+from labelkin.research.reports.tables import Table
 
 _INTRODUCTION = """
 Three content classifiers predict every label from the text alone: naive Bayes (NB), nearest
@@ -29,8 +27,6 @@ Bayesian logistic regression (BLR) or a support vector machine (SMO); the other 
 (M1) or probabilities (M2): the paper's fifteen systems. In three more, the weight of label evidence
 is learned from the training documents (w=auto), the default of LabelDependenceClassifier. The
 corpus is synthetic: it shows how the method works, not how well it works on other corpora."""
-_LEARNED = "The weight of label evidence is learned (w=auto), against the content alone:"
-_PAPER = "The paper's fifteen systems, with weight 1:"
 
 
 def run_demo(
@@ -40,7 +36,7 @@ def run_demo(
     *,
     progress: Progress | None = None,
     run_progress: Progress | None = None,
-) -> str:
+) -> list[Table]:
     """Run the demo, write ``report.html`` and ``scores.csv``; return the tables to be printed.
 
     Parameters
@@ -56,7 +52,7 @@ def run_demo(
 
     Returns
     -------
-    str
+    list of Table
         First the learned weight against the content alone, then the paper's systems.
     """
     if find_spec("jinja2") is None:  # before the training
@@ -72,13 +68,13 @@ def run_demo(
         (outcome,) = read_outcomes(folder)
         write_atomic(place / "report.html", html_page([outcome], introduction=_INTRODUCTION))
         write_atomic(place / "scores.csv", scores_csv(outcome.scores))
-        learned = _table(outcome, lambda addition: addition in ("", outcome.addition))
-        paper = _table(outcome, lambda addition: addition != outcome.addition)
-    legend = f"{textwrap.fill(LEGEND, 76)}\n\nReport: {(place / 'report.html').resolve()}\n"
-    return "\n\n".join([_LEARNED, learned, _PAPER, paper, legend])
-
-
-def _table(outcome: Outcome, shows: Callable[[str], bool]) -> str:
-    """Return the systems with some additions as a table of plain text."""
-    systems = [system for system in outcome.systems if shows(system.addition)]
-    return text_table(label_table(replace(outcome, systems=systems, planned=())))
+        learned = [one for one in outcome.systems if one.addition in ("", outcome.addition)]
+        paper = [one for one in outcome.systems if one.addition != outcome.addition]
+        titles = {
+            "The weight of label evidence is learned (w=auto), against the content alone": learned,
+            "The paper's fifteen systems, with weight 1": paper,
+        }
+        return [
+            replace(label_table(replace(outcome, systems=systems, planned=())), title=title)
+            for title, systems in titles.items()
+        ]

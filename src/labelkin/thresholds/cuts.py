@@ -104,7 +104,7 @@ class GlobalCut(ThresholdRule):
         best = quality.max()
         score = lowest[quality >= best - _ROUNDING * abs(best)][-1]
         next_lower = np.max(values, where=values < score, initial=-np.inf)
-        return np.full(labels.shape[1], cut_below(float(score), float(next_lower)))
+        return np.full(labels.shape[1], cut_below(score, next_lower))
 
 
 def _cells_and_truth(scores: Any, labels: LabelMatrix) -> tuple[Cells, _Scores, _Decisions]:
@@ -120,45 +120,42 @@ def _cells_and_truth(scores: Any, labels: LabelMatrix) -> tuple[Cells, _Scores, 
     return cells, values, positive
 
 
-def _micro_f1(_: Cells, scores: _Scores, positive: _Decisions, cuts: _Scores) -> _Scores:
-    hits, decided = _at_or_above(scores[positive], cuts), _at_or_above(scores, cuts)
-    total = positive.sum() + decided
-    return np.divide(2 * hits, total, out=np.zeros(len(cuts)), where=total > 0)
+def _f1_from_top(
+    group: NDArray[Any], scores: _Scores, positive: _Decisions
+) -> tuple[NDArray[np.intp], _Scores]:
+    """Return an order of cells, and the F1 of the group of each cell after deciding it.
+
+    The groups follow each other; the cells of a group are decided from the highest score down.
+    """
+    order = np.lexsort((-scores, group))
+    group, positive = group[order], positive[order]
+    start = np.searchsorted(group, group)
+    so_far = np.append(0, np.cumsum(positive))
+    hits, decided = so_far[1:] - so_far[start], np.arange(len(group)) - start + 1
+    return order, 2 * hits / (np.bincount(group, positive)[group] + decided)
 
 
 def _sum_of_f1(
     group: NDArray[Any], scores: _Scores, positive: _Decisions, cuts: _Scores
 ) -> _Scores:
-    """Sum the F1 of all groups of cells, documents or labels, at each cut.
+    """Sum the F1 of all groups of cells at each cut.
 
-    If the cells of a group are decided from the top, each changes the F1 of its group; the sum at a
-    cut is the sum of the changes of all cells at or above it.
+    The sum at a cut is the sum of the changes of F1 of all cells at or above it.
     """
     if not len(group):
         return np.zeros(len(cuts))
-    order = np.lexsort((-scores, group))
-    group, scores, positive = group[order], scores[order], positive[order]
+    order, f1 = _f1_from_top(group, scores, positive)
+    group, scores = group[order], scores[order]
     is_first = np.append(True, group[1:] != group[:-1])
-    start = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
-    before = np.append(0, np.cumsum(positive))
-    hits = before[1:] - before[start]
-    decided = np.arange(len(group)) - start + 1
-    f1 = 2 * hits / (np.bincount(group, positive)[group] + decided)
     change = f1 - np.where(is_first, 0.0, np.append(0.0, f1[:-1]))
     falling = np.argsort(-scores, kind="stable")
     total = np.append(0.0, np.cumsum(change[falling]))
     return total[len(scores) - np.searchsorted(scores[falling][::-1], cuts)]
 
 
-def _at_or_above(scores: _Scores, cuts: _Scores) -> _Scores:
-    """Count the scores that each cut decides."""
-    ordered = np.sort(scores, axis=None)
-    return (len(ordered) - np.searchsorted(ordered, cuts)).astype(np.float64)
-
-
 #: By metric: its quality at every cut, from cells, scores, positive cells and cuts (ascending).
 _QUALITIES: dict[str, Callable[[Cells, _Scores, _Decisions, _Scores], _Scores]] = {
-    "micro_f1": _micro_f1,
+    "micro_f1": lambda cells, *rest: _sum_of_f1(np.zeros(cells.n, dtype=np.intp), *rest),
     "macro_f1": lambda cells, *rest: _sum_of_f1(cells.label, *rest),
     "document_f1": lambda cells, *rest: _sum_of_f1(cells.document, *rest),
 }
@@ -219,40 +216,19 @@ class SCutFBR(ThresholdRule):
 
 def _best_cuts(scores: Any, labels: LabelMatrix) -> tuple[_Scores, _Scores]:
     """Return the best cut of every label and its F1; −inf scores are never decided."""
-    n_labels = labels.shape[1]
-    cut, f1 = np.full(n_labels, np.inf), np.zeros(n_labels)
+    cut, best_f1 = np.full(labels.shape[1], np.inf), np.zeros(labels.shape[1])
     cells, values, positive = _cells_and_truth(scores, labels)
-    of_label = _sorted_by_label(cells.label, values, n_labels)
-    positives = _sorted_by_label(cells.label[positive], values[positive], n_labels)
-    for j in np.flatnonzero(labels.counts()[0]):
-        cut[j], f1[j] = _best_cut(of_label[j], positives[j])
-    return cut, f1
-
-
-def _sorted_by_label(label: NDArray[Any], values: _Scores, n_labels: int) -> list[_Scores]:
-    """Return the values of each label in ascending order."""
-    ends = np.cumsum(np.bincount(label, minlength=n_labels))
-    return np.split(values[np.lexsort((values, label))], ends[:-1])
-
-
-def _best_cut(ordered: _Scores, positive: _Scores) -> tuple[float, float]:
-    """Return the best cut of one label and its F1.
-
-    Parameters
-    ----------
-    ordered, positive
-        Scores of all documents, and of those with the label (at least one); ascending.
-    """
-    # Moving a cut down past documents without the label only loses: the best cut is just below a
-    # positive, or +inf.
-    lowest_given = np.append(positive[positive > -np.inf], np.inf)
-    hits = len(positive) - np.searchsorted(positive, lowest_given)
-    place = np.searchsorted(ordered, lowest_given)
-    decided = len(ordered) - place
-    f1 = 2 * hits / (len(positive) + decided)
-    best = len(f1) - 1 - int(np.argmax(f1[::-1]))
-    next_lower = ordered[place[best] - 1] if place[best] else -np.inf
-    return cut_below(float(lowest_given[best]), float(next_lower)), float(f1[best])
+    order, f1 = _f1_from_top(cells.label, values, positive)
+    label, values = cells.label[order], values[order]
+    is_last = np.append(label[1:] != label[:-1], True)
+    next_lower = np.where(is_last, -np.inf, np.append(values[1:], -np.inf))
+    f1[values == next_lower] = 0.0  # equal scores are decided together, and -inf never
+    from_best = np.lexsort((-f1, label))  # of equally good cuts the highest first
+    found, first = np.unique(label[from_best], return_index=True)
+    best = from_best[first]
+    cut[found] = np.where(f1[best] > 0, cut_below(values[best], next_lower[best]), np.inf)
+    best_f1[found] = f1[best]
+    return cut, best_f1
 
 
 def _highest(scores: Any) -> _Scores:

@@ -23,17 +23,16 @@ from labelkin.label_matrix import (
     read_labels,
     read_scores,
 )
+from labelkin.label_matrix.cells import top_of_rows
 from labelkin.records import short_repr
 from labelkin.thresholds.cuts import FixedCut
 from labelkin.thresholds.rule import (
     ThresholdRule,
     as_probabilities,
     halfway,
-    is_whole,
     known_frequency,
-    top_of_rows,
 )
-from labelkin.validation import check_choice
+from labelkin.validation import check_choice, check_whole_number
 
 _Scores = NDArray[np.float64]
 _Decisions = NDArray[np.bool_]
@@ -69,10 +68,8 @@ class RCut(ThresholdRule):
         self.t = t
 
     def _check_parameters(self) -> None:
-        if self.t is not None and (not is_whole(self.t) or self.t < 1):
-            raise ValueError(
-                f"t must be a whole number of at least 1, or None (learned), got {self.t!r}."
-            )
+        if self.t is not None:
+            check_whole_number("t", self.t, hint="None: learned.")
 
     def _learn(self, scores: Any, labels: LabelMatrix) -> None:
         mean_size = known_frequency(labels).sum()
@@ -325,17 +322,10 @@ class LabelLimits(ThresholdRule):
                 f"rule must be a threshold rule or None, got {self.rule!r}. Use rule_for(...)."
             )
         least = 1 if self.at_least == "auto" else self.at_least
-        if not is_whole(least) or least < 0:
-            raise ValueError(
-                f"at_least must be a whole number of at least 0 or 'auto', got {self.at_least!r}."
-            )
-        if self.at_most is None:
-            return
-        if not is_whole(self.at_most) or self.at_most < least:
-            raise ValueError(
-                f"at_most must be None or a whole number not below at_least={self.at_least!r}, got "
-                f"{self.at_most!r}."
-            )
+        check_whole_number("at_least", least, 0, "'auto': 1 if all training documents have labels.")
+        if self.at_most is not None:
+            hint = f"at_least is {self.at_least!r}. None: any number."
+            check_whole_number("at_most", self.at_most, int(least), hint)
 
     def _inner(self) -> ThresholdRule:
         return FixedCut() if self.rule is None else self.rule

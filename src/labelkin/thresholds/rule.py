@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -175,7 +175,7 @@ class ThresholdRule(BaseEstimator, ABC):
         """Raise for invalid parameters."""
 
     def _decide_cells(self, cells: Cells, scores: _Scores) -> _Decisions:
-        """Decide candidates, ``(n_cells,)``: by the cuts of labels, or else by document."""
+        """Decide candidates, ``(n_cells,)``, by the cuts of labels if there are any."""
         if not np.isnan(self.cut_).any():
             return self._is_decided(scores, self.cut_[cells.label])
         rows, places = cells.side_by_side(scores, -np.inf)
@@ -184,7 +184,9 @@ class ThresholdRule(BaseEstimator, ABC):
     def _decide_open(self, scores: Any) -> Any:
         if not sparse.issparse(scores):
             return (self._decide(scores) | (scores == np.inf)) & (scores != -np.inf)
-        return given_cells(scores, self.decide_cells(Cells.of(scores), scores.data))
+        cells = Cells.of(scores)
+        given = cells.select(self.decide_cells(cells, scores.data))
+        return given.matrix(np.ones(given.n, dtype=np.bool_))
 
     def decide_cells(self, cells: Cells, scores: _Scores) -> _Decisions:
         """Return the decisions of candidates, ``(n_cells,)``; ±inf, known labels, stay."""
@@ -362,13 +364,6 @@ def _for_scale(rule: Any, scale: Scale) -> ThresholdRule:
     return rule
 
 
-def given_cells(scores: sparse.csr_array, decided: _Decisions) -> sparse.csr_array:
-    """Return the decided candidates as a bool CSR array."""
-    ends = np.concatenate(([0], np.cumsum(decided)))[scores.indptr]
-    yes = np.ones(int(decided.sum()), dtype=np.bool_)
-    return sparse.csr_array((yes, scores.indices[decided], ends), shape=scores.shape)
-
-
 def _read(scores: Any, names: NDArray[Any]) -> Any:
     """Return checked scores: dense, or a CSR array of candidates."""
     if not sparse.issparse(scores):
@@ -400,11 +395,6 @@ def is_number(value: object) -> bool:
     return not isinstance(value, bool) and isinstance(value, Real)
 
 
-def is_whole(value: object) -> bool:
-    """Return whether a value is an integer, not a bool."""
-    return not isinstance(value, bool) and isinstance(value, Integral)
-
-
 def _or_none(values: _Scores, kind: type = float) -> list[Any]:
     """Return numbers as Python numbers, NaN as ``None``."""
     return [None if np.isnan(value) else kind(value) for value in values]
@@ -416,35 +406,6 @@ def as_probabilities(scores: NDArray[np.float64], scale: Scale) -> NDArray[np.fl
         return to_probability(scores)
     check_probabilities(scores, allow_infinite=True)
     return np.clip(scores, 0.0, 1.0)
-
-
-def top_of_rows(scores: NDArray[np.float64], counts: NDArray[np.int64] | int) -> NDArray[np.bool_]:
-    """Mark the ``counts`` highest scores of each row; of equal ones the lowest columns.
-
-    Parameters
-    ----------
-    scores
-        Any shape ``(n_rows, n_columns)``.
-    counts
-        Number of scores, one number or ``(n_rows,)``; at most all columns.
-
-    Examples
-    --------
-    >>> top_of_rows(np.array([[0.2, 0.9, 0.2], [0.5, 0.5, 0.5]]), 2).astype(int)
-    array([[1, 1, 0],
-           [1, 1, 0]])
-    """
-    n_rows, n_columns = scores.shape
-    if not scores.size:
-        return np.zeros(scores.shape, dtype=np.bool_)
-    wanted = np.clip(np.broadcast_to(counts, n_rows), 0, n_columns)
-    place = np.minimum(n_columns - wanted, n_columns - 1)
-    lowest = np.sort(scores, axis=1)[np.arange(n_rows), place][:, None]
-    above, tied = scores > lowest, scores == lowest
-    room = wanted - above.sum(axis=1)
-    crowded = tied.sum(axis=1) > room
-    tied[crowded] &= tied[crowded].cumsum(axis=1) <= room[crowded, None]
-    return above | tied
 
 
 def halfway(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.float64]:
@@ -463,8 +424,9 @@ def halfway(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.float64]:
     return np.where((middle > low) & (middle <= high), middle, high)
 
 
-def cut_below(score: float, next_lower: float) -> float:
+def cut_below(score: ArrayLike, next_lower: ArrayLike) -> NDArray[np.float64]:
     """Return the cut halfway to the next lower score; the score itself if it is lowest or +inf."""
-    if score == np.inf or next_lower == -np.inf:
-        return score
-    return float(halfway(next_lower, score))
+    cut, lower = np.array(score, dtype=np.float64), np.asarray(next_lower)
+    is_between = (cut < np.inf) & (lower > -np.inf)
+    cut[is_between] = halfway(lower[is_between], cut[is_between])
+    return cut

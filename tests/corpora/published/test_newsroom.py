@@ -344,7 +344,7 @@ def test_a_corpus_without_room_for_a_split_is_an_error():
 def test_the_truth_of_probabilities_and_unknown_labels_is_an_error():
     L = np.zeros((2, len(NAMES)))
     L[1, 3] = 0.5
-    with pytest.raises(ValueError, match="must hold 0, 1 or NaN"):
+    with pytest.raises(ValueError, match="must contain 0, 1 or NaN"):
         TRUTH.log_odds(L)
     L[1, 3] = np.nan
     with pytest.raises(ValueError, match=r"complete label sets, .* got 1 unknown cells"):

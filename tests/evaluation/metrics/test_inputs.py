@@ -66,7 +66,7 @@ def test_invalid_log_odds_raise():
         ValueError, match=r"log_odds must be numbers, got NaN at document 1, label 0 \(1 "
     ):
         one_error(Y, np.where(LOG_ODDS == -2, np.nan, LOG_ODDS))
-    with pytest.raises(TypeError, match=r"real numbers, got dtype bool\. Yes/no answers are decis"):
+    with pytest.raises(TypeError, match=r"real numbers, got dtype bool\. True and False are decis"):
         one_error(Y, LOG_ODDS > 0)
 
 

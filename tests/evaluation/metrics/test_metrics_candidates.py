@@ -78,7 +78,7 @@ def test_sum_of_blocks_equals_whole():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([[np.nan, 1.0]], r"must be numbers, got nan at document 0, label 0"),
+        ([[np.nan, 1.0]], r"must be numbers, got NaN at document 0, label 0"),
         ([[0.2, 0.9, 0.3], [0.5, 0.5, 0.9]], "look like probabilities"),
     ],
 )

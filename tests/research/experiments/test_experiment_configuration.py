@@ -36,7 +36,7 @@ PAPER = [
 
 
 def systems(experiment, corpus):
-    return [run.system.name for run in experiment.runs() if run.corpus == corpus and run.seed == 0]
+    return [run.system for run in experiment.runs() if run.corpus == corpus and run.seed == 0]
 
 
 LEARNED = "+BLR+M2 w=auto"
@@ -154,7 +154,7 @@ def test_threshold_rules_are_tried_on_the_content_and_on_learned_weights():
     rule = '[thresholds.Cut]\nrule = "global_cut"\nmetric = "macro_f1"\n'
     text = f'evidence_weights = [1, "auto"]\nvariants = ["M2"]\n{SMALL}{rule}'
     runs = parse_experiment(text).threshold_runs()
-    assert [run.system.name for run in runs[:2]] == ["NB | Cut", "NB+BLR+M2 w=auto | Cut"]
+    assert [run.system for run in runs[:2]] == ["NB | Cut", "NB+BLR+M2 w=auto | Cut"]
     assert [run.name for run in runs[:2]] == ["NB@Cut@seed0", "NB+BLR+M2_w=auto@Cut@seed0"]
     assert [run.start.name for run in runs[:2]] == ["NB@seed0", "NB+BLR+M2_w=auto@seed0"]
 
@@ -215,7 +215,7 @@ def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs(
         (
             'name = "small"',
             'name = "small"\nseeds = []',
-            r"seeds must be a list of at least one seed, got \[\]",
+            r"seeds must be a list of at least one seed, of distinct .*, got \[\]",
         ),
         ('name = "small"', 'name = "small"\nevidence_weights = [-1]', r"at least 0, .*got \[-1\]"),
         (
@@ -355,5 +355,5 @@ def test_run_names_are_distinct_and_the_content_comes_first(content, labels, wei
     runs = parse_experiment(text).runs()
     position = {run.name: i for i, run in enumerate(runs)}
     assert len(position) == len(runs)
-    alone = [f"{run.system.content}@seed{run.seed}" for run in runs]
+    alone = [f"{run.content}@seed{run.seed}" for run in runs]
     assert all(position[a] <= position[run.name] for a, run in zip(alone, runs, strict=True))

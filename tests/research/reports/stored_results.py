@@ -6,7 +6,6 @@ from labelkin.label_matrix import read_labels
 from labelkin.research.experiments import parse_experiment
 from labelkin.research.experiments.run_folder import (
     FACTS,
-    RUNS,
     new_run,
     write_json,
     write_log_odds,
@@ -49,14 +48,12 @@ def store_results(folder, text, Y, log_odds, names=None, left_out=()):
     labels = read_labels(Y, names=names)
     for corpus in experiment.corpora:
         place = folder / corpus.name
-        (place / RUNS).mkdir(parents=True)
+        (place / "runs").mkdir(parents=True)
         write_truth(place, labels, labels, None)
-        write_json(place / FACTS, {"source": "made", "licence": "none", "n_test": len(Y)})
+        write_json(place / FACTS, {"source": "synthetic", "licence": "none", "n_test": len(Y)})
     for run in experiment.runs():
         if run.name not in left_out:
-            _store_run(
-                folder / run.corpus / RUNS / run.name, run, log_odds(run.system.name, run.seed)
-            )
+            _store_run(folder / run.place, run, log_odds(run.system, run.seed))
     return folder
 
 
@@ -65,3 +62,13 @@ def _store_run(place, run, log_odds):
     made = {"versions": {"labelkin": "0"}, "seconds": {}, "shape": block.shape}
     with new_run(place, {**run.record(), **made}) as part:
         write_log_odds(part, [block], block.shape)
+
+
+def find(outcome, system, metric):
+    """Return the mean score of a system over the seeds."""
+    return next(s for s in outcome.scores if (s.system, s.metric, s.rule) == (system, metric, ""))
+
+
+def system_of(outcome, name):
+    """Return a system of the first seed."""
+    return next(s for s in outcome.systems if s.name == name and not s.rule)

@@ -1,43 +1,79 @@
-"""The files of a report: CSV that reads back, LaTeX that holds together, HTML that is safe."""
+"""The files of a report: CSV that reads back, valid LaTeX, and a safe page."""
 
 import csv
 import io
+import math
 import re
-import threading
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from reader import Reader
-from stored_results import experiment_text, store_results
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stored_results import experiment_text, store_results, system_of
 
-from labelkin.files import write_atomic
-from labelkin.research.reports import documents as page_module
+from labelkin import pages
+from labelkin.research.reports import documents
 from labelkin.research.reports.documents import (
     html_page,
     latex_document,
     report_results,
     scores_csv,
 )
+from labelkin.research.reports.plots import gain_pictures, reliability_pictures
 from labelkin.research.reports.results import read_outcomes
-from labelkin.research.reports.tables import Cell, Table, latex_table, latex_text
+from labelkin.research.reports.tables import (
+    Cell,
+    Table,
+    format_score,
+    latex_table,
+    latex_text,
+    markdown_table,
+    p_value_text,
+    signed_text,
+)
 
 TITLE = r"50 % of <b>R&D</b> \input{x} #1 $_2 ~ ^ [a|b] *"
 LABELS = ["<script>", "a&b", "$x$", "two\nlines", 'say "hi"', "#1a5fb4"]
 SPECIAL = set("\\{}$&#%_^~")
-
-
-def make_labels():
-    Y = (np.random.default_rng(0).random((40, 6)) < 0.4).astype(int)
-    Y[Y.sum(axis=1) == 0, 0] = 1
-    return Y
-
-
-Y = make_labels()
+INTRODUCTION = "<u>A</u> & B < C"
+Y = (np.random.default_rng(0).random((40, 6)) < 0.4).astype(int)
+Y[Y.sum(axis=1) == 0, 0] = 1
 
 
 def log_odds(system, seed):
     rng = np.random.default_rng([len(system), ord(system[0]), ord(system[-1]), seed])
     return 2.0 * (2 * Y - 1) + rng.normal(0, 2.5, Y.shape)
+
+
+class Reader(HTMLParser):
+    """Collect tags, attributes and text; fail if tags are not properly nested and closed."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.attributes, self.texts = [], [], [], []
+        self.feed(page)
+        self.close()
+        assert self.open == [], f"never closed: {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in {"meta", "br", "link", "img", "hr", "input"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-1:]}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def values(self, name):
+        return [value for key, value in self.attributes if key == name]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +91,7 @@ def outcomes(folder):
 
 @pytest.fixture(scope="module")
 def page(outcomes):
-    return html_page(outcomes)
+    return html_page(outcomes, introduction=INTRODUCTION)
 
 
 @pytest.fixture(scope="module")
@@ -63,29 +99,40 @@ def written(folder, tmp_path_factory):
     return report_results(folder, tmp_path_factory.mktemp("report") / "new" / "out")
 
 
-def test_the_report_is_four_files_and_nothing_else(written):
+def test_a_report_has_four_files_with_reproducible_bytes(folder, written, tmp_path):
     names = {"tables.md", "tables.tex", "tables.html", "scores.csv"}
     assert {path.name for path in written} == names
     assert {path.name for path in written[0].parent.iterdir()} == names
-
-
-def test_the_same_results_give_the_same_bytes(folder, written, tmp_path):
     again = report_results(folder, tmp_path)
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in written]
 
 
-def test_what_is_no_result_folder_is_an_error_and_nothing_is_written(tmp_path):
+def test_a_folder_without_an_experiment_is_rejected_and_nothing_is_written(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"has no experiment\.toml"):
         report_results(tmp_path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def shown(outcome):
-    return [score for score in outcome.scores if score.metric in outcome.metrics]
+def test_an_unfinished_experiment_is_reported(tmp_path):
+    text = experiment_text(contents=("NB",), extra="seeds = [0, 1]")
+    every = [f"NB{addition}@seed{seed}" for seed in (0, 1)
+             for addition in ("", "+BLR+M1", "+BLR+M2", "+SMO+M1", "+SMO+M2")]  # fmt: skip
+    folder = store_results(tmp_path / "none", text, Y, log_odds, left_out=every)
+    files = {path.name: path.read_text(encoding="utf-8") for path in report_results(folder)}
+    assert "– (0.61766)" in files["tables.md"] and "NB+SMO+M2 (seed 1)" in files["tables.html"]
+    assert files["scores.csv"] == "corpus,system,metric,value,paper,difference\n"
+    folder = store_results(tmp_path / "one", text, Y, log_odds, left_out=every[1:])
+    report_results(folder, tmp_path / "out")
+    assert len((tmp_path / "out" / "scores.csv").read_text().splitlines()) == 1 + 5
 
 
-def test_scores_csv_has_the_papers_figure_and_the_difference(outcomes):
-    rows = list(csv.DictReader(io.StringIO(scores_csv(shown(outcomes[0])))))
+def read_csv(outcome):
+    shown = [score for score in outcome.scores if score.metric in outcome.metrics]
+    return list(csv.DictReader(io.StringIO(scores_csv(shown))))
+
+
+def test_scores_csv_has_exact_scores_with_the_figures_of_the_paper(outcomes):
+    rows = read_csv(outcomes[0])
     assert list(rows[0]) == ["corpus", "system", "metric", "value", "paper", "difference"]
     assert len(rows) == 9 * 5  # ten systems, one is missing
     for row in rows:
@@ -98,16 +145,16 @@ def test_scores_csv_has_the_papers_figure_and_the_difference(outcomes):
     assert all(float(row["value"]) == exact[key] for key, row in found.items())
 
 
-def test_scores_csv_is_empty_where_the_paper_has_no_figure(tmp_path):
+def test_scores_csv_has_empty_cells_without_a_figure_of_the_paper(tmp_path):
     text = experiment_text("yeast", contents=("NB",))
-    outcome = read_outcomes(store_results(tmp_path, text, Y, log_odds))[0]
-    rows = list(csv.DictReader(io.StringIO(scores_csv(shown(outcome)))))
+    rows = read_csv(read_outcomes(store_results(tmp_path, text, Y, log_odds))[0])
     assert {(row["paper"], row["difference"]) for row in rows} == {("", "")}
     assert {row["corpus"] for row in rows} == {"yeast"}
 
 
-def test_latex_environments_close_in_their_turn_and_braces_match(outcomes):
-    text = without_comments(latex_document(outcomes))
+def test_latex_is_balanced_and_has_only_known_commands(outcomes):
+    lines = latex_document(outcomes).splitlines()
+    text = "\n".join(line for line in lines if not line.startswith("%"))
     open_ones = []
     for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
         if kind == "begin":
@@ -120,20 +167,6 @@ def test_latex_environments_close_in_their_turn_and_braces_match(outcomes):
         depth += 1 if brace == "{" else -1
         assert depth >= 0
     assert depth == 0 and len(re.findall(r"(?<!\\)\$", plain)) % 2 == 0
-
-
-def test_latex_rows_have_as_many_cells_as_columns(outcomes):
-    text = without_comments(latex_document(outcomes))
-    tables = re.findall(r"\\begin\{tabular\}\{(.*?)\}\\hline\n(.*?)\\hline\n\\end", text, re.S)
-    assert len(tables) == 4
-    for columns, body in tables:
-        rows = body.splitlines()
-        assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {columns.count("c")}
-        assert all(row.endswith((r"\\", r"\\\hline")) for row in rows)
-
-
-def test_latex_commands_are_ours_and_labels_differ(outcomes):
-    text = without_comments(latex_document(outcomes))
     known = {
         "begin", "end", "hline", "caption", "label", "shortstack", "tiny", "scriptsize", "par",
         "ll", "gg", "sim", "bullet", "circ", "Delta", "mu", "textbackslash", "textasciicircum",
@@ -145,16 +178,11 @@ def test_latex_commands_are_ours_and_labels_differ(outcomes):
     assert labels[0] == "table:reuters21578-label-based"
 
 
-def without_comments(text):
-    return "\n".join(line for line in text.splitlines() if not line.startswith("%"))
-
-
-def test_latex_sets_groups_apart_and_the_papers_figure_below_ours():
+def test_latex_tables_have_complete_rows_and_space_between_groups():
     table = Table(
-        (("", "Model"), ("", "μF₁")),
+        ("Model", "μF₁"),
         (((Cell("a_b"), Cell("0.5", beside=("0.4", "+0.1"))),), ((Cell("c"), Cell("≪")),)),
         caption="C & D",
-        columns=(1, 1),
         notes=("N",),
     )
     lines = latex_table(table, "x_y").splitlines()
@@ -170,62 +198,99 @@ def test_latex_sets_groups_apart_and_the_papers_figure_below_ours():
     ]
 
 
-def test_latex_text_leaves_no_special_character_alone():
+def test_latex_text_escapes_every_special_character():
     found = latex_text(TITLE + " {x}")
     stripped = re.sub(r"\\(textbackslash|textasciicircum)\{\}|\\[{}$&#%_]|\$[^$]*\$", "", found)
     assert not SPECIAL & set(stripped.replace("{[}", "").replace("{*}", ""))
     assert latex_text("≪ < ~ > ≫ • ◦ −1") == (r"$\ll$ $<$ $\sim$ $>$ $\gg$ $\bullet$ $\circ$ $-$1")
 
 
-def test_the_page_is_well_formed_and_names_are_text(page):
+def test_markdown_and_html_tables_escape_markup():
+    row = (Cell("<b>&|*_`"), Cell("1", 'P < "1"', "worse", beside=("<i>",)))
+    hostile = Table(("a<b", "x"), ((row,),), caption="<caption>")
+    assert r"| &lt;b&gt;&amp;\|\*\_\` | 1 (&lt;i&gt;) |" in markdown_table(hostile)
+    read = Reader(str(pages._environment().get_template("parts.html").module.table(hostile)))
+    assert set(read.tags) == {"table", "caption", "thead", "tbody", "tr", "th", "td", "small"}
+    texts = [text for text in read.texts if text.strip()]
+    assert texts == ["<caption>", "a<b", "x", "<b>&|*_`", "1", "<i>"]
+    assert read.values("title") == ['P < "1"'] and read.values("class") == ["worse"]
+
+
+@given(st.floats(-1000, 1000))
+@settings(max_examples=100, deadline=None)
+def test_a_signed_number_is_the_rounded_number(value):
+    text = signed_text(value)
+    assert abs(float(text.replace("−", "-")) - value) <= 0.005 + 1e-9
+    assert text[0] == ("+" if float(text.replace("−", "-")) > 0 else text[0])
+    assert text.startswith("−") == (float(text.replace("−", "-")) < 0)
+
+
+def test_missing_numbers_are_dashes_and_p_values_are_positive():
+    assert format_score(math.nan) == signed_text(math.nan) == "–"
+    assert (p_value_text(0.0), p_value_text(0.05)) == ("P < 0.0001", "P = 0.0500")
+
+
+def test_the_page_is_well_formed_and_names_are_text(page, outcomes):
     read = Reader(page)
-    assert not {"script", "b", "i", "input"} & set(read.tags)
+    assert not {"script", "b", "i", "u", "input", "link", "iframe"} & set(read.tags)
     whole = "".join(read.texts)
-    assert TITLE in whole and page.count("<h1>") == 1
+    assert TITLE in whole and INTRODUCTION in whole and page.count("<h1>") == 1
     assert {"table", "figure", "img", "small"} <= set(read.tags)
+    assert {system.name for system in outcomes[0].systems} <= set(read.texts)
 
 
-def test_the_page_needs_no_other_host(page):
+def test_the_page_loads_nothing_from_other_hosts(page):
     assert "http" not in page.lower() and "@import" not in page
     sources = Reader(page).values("src")
     assert sources and all(one.startswith("data:image/svg+xml;base64,") for one in sources)
+    assert Reader(page).values("href") == []
 
 
-def test_a_cell_shows_ours_and_small_the_papers_and_the_difference(page, outcomes):
+def test_the_page_has_the_figures_of_the_paper_and_missing_runs(page, outcomes):
     score = next(s for s in outcomes[0].scores if s.system == "kNN")
     difference = f"{score.difference:+.5f}".replace("-", "−")
     assert f"<td>{score.value:.5f}<small>0.78875 · {difference}</small></td>" in page
-
-
-def test_the_page_names_what_is_missing(page):
     assert "Missing, not run yet: kNN+SMO+M2 (seed 0)." in page
 
 
-def test_without_matplotlib_the_page_has_its_tables_and_says_what_to_install(outcomes, monkeypatch):
-    monkeypatch.setattr(page_module, "find_spec", lambda name: None)
+def test_plots_name_labels_as_text_and_have_descriptions(page, outcomes):
+    (outcome,) = outcomes
+    svg = gain_pictures(outcome, "BLR+M2")[0].svg
+    drawn = {text for element in ElementTree.fromstring(svg).iter() for text in element.itertext()}
+    assert "<script" not in svg and drawn & {" ".join(name.split()) for name in LABELS}
+    descriptions = Reader(page).values("alt")
+    assert len(descriptions) == 2 + 2
+    before, after = (
+        system_of(outcome, name).evaluation.per_label()["f1"] for name in ("NB", "NB+BLR+M2")
+    )
+    text = f"F1 rises for {(after > before).sum()} labels, falls for {(after < before).sum()}"
+    assert any(text in description for description in descriptions)
+    for picture in reliability_pictures(outcome, "BLR+M2"):
+        error = system_of(outcome, picture.title).evaluation["expected_calibration_error"]
+        assert f"{picture.title}: ECE {error:.4f}" in picture.svg
+
+
+def test_plots_use_the_names_of_labels(outcomes):
+    marked = next(
+        n for n in LABELS if f">{n}</text>" in gain_pictures(outcomes[0], "BLR+M2")[0].svg
+    )
+    named = replace(outcomes[0], names={marked: "Weizen & Korn"})
+    svg = gain_pictures(named, "BLR+M2")[0].svg
+    assert "Weizen &amp; Korn</text>" in svg and f">{marked}</text>" not in svg
+
+
+def test_without_matplotlib_the_page_has_tables_and_an_install_hint(outcomes, monkeypatch):
+    monkeypatch.setattr(documents, "find_spec", lambda name: None)
     page = html_page(outcomes)
     assert "<img" not in page and "<table>" in page
     assert 'pip install "labelkin[plot]"' in "".join(Reader(page).texts)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r'pip install "labelkin\[plot\]"'):
+        gain_pictures(outcomes[0], "BLR+M2")
 
 
-def test_an_experiment_that_has_only_begun_is_reported(tmp_path):
-    text = experiment_text(contents=("NB",), extra="seeds = [0, 1]")
-    every = [f"NB{addition}@seed{seed}" for seed in (0, 1)
-             for addition in ("", "+BLR+M1", "+BLR+M2", "+SMO+M1", "+SMO+M2")]  # fmt: skip
-    folder = store_results(tmp_path / "none", text, Y, log_odds, left_out=every)
-    files = {path.name: path.read_text(encoding="utf-8") for path in report_results(folder)}
-    assert "– (0.61766)" in files["tables.md"] and "NB+SMO+M2 (seed 1)" in files["tables.html"]
-    assert files["scores.csv"] == "corpus,system,metric,value,paper,difference\n"
-    folder = store_results(tmp_path / "one", text, Y, log_odds, left_out=every[1:])
-    report_results(folder, tmp_path / "out")
-    assert len((tmp_path / "out" / "scores.csv").read_text().splitlines()) == 1 + 5
-
-
-def test_a_file_is_never_seen_by_halves(tmp_path):
-    path, whole = tmp_path / "tables.md", {"a" * 200_000, "b" * 200_000}
-    write_atomic(path, min(whole))
-    writer = threading.Thread(target=lambda: [write_atomic(path, t) for t in sorted(whole) * 20])
-    writer.start()
-    while writer.is_alive():
-        assert path.read_text(encoding="utf-8") in whole
-    assert [p.name for p in tmp_path.iterdir()] == ["tables.md"]
+def test_without_jinja_the_error_has_an_install_hint(outcomes, monkeypatch):
+    pages._environment.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r'Pages need jinja2: pip install "labelkin\[cli\]"'):
+        html_page(outcomes)

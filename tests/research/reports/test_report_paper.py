@@ -11,11 +11,11 @@ from labelkin.research.reports.paper import (
     label_table,
     loss_summary,
 )
-from labelkin.research.reports.results import Outcome, read_outcomes
+from labelkin.research.reports.results import read_outcomes
 from labelkin.research.reports.tables import markdown_table
 
 TINY = np.array([[1, 0], [1, 0], [0, 1], [1, 1]])
-# NB finds the first label of two documents; every score below is reckoned by hand.
+# NB finds the first label of two documents; every score below is computed by hand.
 SYSTEMS = {
     "NB": [[2, -1], [2, -1], [-1, -2], [-1, -2]],
     "NB+BLR+M1": [[2, -1], [2, -1], [-1, 1], [-1, -2]],
@@ -25,18 +25,22 @@ SYSTEMS = {
 }
 
 
+def outcome_of(folder, corpus="reuters21578", left_out=(), **options):
+    text = experiment_text(corpus, contents=("NB",), **options)
+    store_results(folder, text, TINY, lambda system, seed: SYSTEMS[system], left_out=left_out)
+    return read_outcomes(folder)[0]
+
+
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    text = experiment_text(contents=("NB",))
-    place = tmp_path_factory.mktemp("tiny")
-    return read_outcomes(store_results(place, text, TINY, lambda system, seed: SYSTEMS[system]))[0]
+    return outcome_of(tmp_path_factory.mktemp("tiny"))
 
 
 def body(table):
-    return markdown_table(table, apart=True).splitlines()[2:]
+    return markdown_table(table).splitlines()[2:]
 
 
-def test_the_label_based_table_is_laid_out_as_the_papers(tiny):
+def test_the_label_based_table_has_the_columns_of_the_paper(tiny):
     head = "| Model | μF₁ | micro Δ% | s-test | MF₁ | macro Δ% | S-test |"
     table = label_table(tiny)
     assert markdown_table(table).splitlines()[0] == head
@@ -73,26 +77,15 @@ def test_the_papers_one_error_is_complemented_with_its_marks_and_the_reason_is_g
     assert any("fits 1 − one-error" in note for note in table.notes)
 
 
-def test_a_corpus_that_the_paper_does_not_have_has_nothing_beside(tmp_path):
-    text = experiment_text("yeast", contents=("NB",))
-    folder = store_results(tmp_path, text, TINY, lambda system, seed: SYSTEMS[system])
-    outcome = read_outcomes(folder)[0]
+def test_a_corpus_outside_the_paper_has_no_figures_beside(tmp_path):
+    outcome = outcome_of(tmp_path, "yeast")
     for table in (label_table(outcome), example_table(outcome), f1_summary([outcome])):
         assert not any(cell.beside for row in table.rows for cell in row)
         assert not any("paper's" in note for note in table.notes)
 
 
-def test_three_groups_of_five_rows_stand_apart(tmp_path):
-    Y = np.eye(4, dtype=int)
-    outcome = read_outcomes(store_results(tmp_path, experiment_text(), Y, lambda *_: Y - 0.5))[0]
-    table = label_table(outcome)
-    assert [len(group) for group in table.groups] == [5, 5, 5]
-    lines = markdown_table(table, apart=True).splitlines()[2:]
-    assert [i for i, line in enumerate(lines) if not line.strip("| ")] == [5, 11]
-
-
 def counted_world(system, seed):
-    """Twenty labels, a document each; what a system says is what the hand counts below need."""
+    """Decide on twenty labels, one document each, as the counts below need it."""
     Y = np.eye(20)
     nothing, two = np.zeros((20, 20)), np.diag([1.0] * 2 + [0.0] * 18)
     content, _, addition = system.partition("+")
@@ -104,7 +97,7 @@ def counted_world(system, seed):
     return 2 * decided.get((content, addition), nothing) - 1
 
 
-def test_the_summaries_count_as_a_hand_does(tmp_path):
+def test_summaries_count_better_and_worse_systems(tmp_path):
     folder = store_results(tmp_path, experiment_text(), np.eye(20, dtype=int), counted_world)
     outcome = read_outcomes(folder)[0]
     rows = {row[0].text: row for row in f1_summary([outcome]).rows}
@@ -119,7 +112,7 @@ def test_the_summaries_count_as_a_hand_does(tmp_path):
     assert [cell.beside for cell in losses["BLR+M1"][1:]] == [("1/2",), ("1/2",), ("0/3",)]
 
 
-def test_over_the_three_corpora_the_summary_has_the_papers_own_counts(tmp_path):
+def test_the_summary_over_three_corpora_has_the_counts_of_the_paper(tmp_path):
     outcomes = [
         read_outcomes(
             store_results(
@@ -139,55 +132,28 @@ def test_over_the_three_corpora_the_summary_has_the_papers_own_counts(tmp_path):
     assert losses.rows[3][3].beside == ("0/8",)  # printed 8/0, complemented
 
 
-@pytest.fixture(scope="module")
-def part(tmp_path_factory):
-    left_out = ("NB+BLR+M2@seed0", "NB+SMO+M1@seed0")
-    text = experiment_text(contents=("NB",))
-    place = tmp_path_factory.mktemp("part")
-    folder = store_results(place, text, TINY, lambda s, _: SYSTEMS[s], left_out=left_out)
-    return read_outcomes(folder)[0]
-
-
-def test_a_missing_system_keeps_its_row_and_is_named(part):
-    table = label_table(part)
+def test_a_missing_system_has_a_row_and_is_not_counted(tmp_path):
+    part = outcome_of(tmp_path, left_out=("NB+BLR+M2@seed0", "NB+SMO+M1@seed0"))
+    table, summary = label_table(part), f1_summary([part])
     assert body(table)[2] == (
         "| NB+BLR+M2 | – (0.65830) | – (+6.58) | – (≪) | – (0.29293) | – (+16.49) | – (≪) |"
     )
     missing = "Missing, not run yet: NB+BLR+M2 (seed 0), NB+SMO+M1 (seed 0)."
     assert missing in table.notes and missing in example_table(part).notes
-
-
-def test_a_missing_system_is_counted_neither_here_nor_in_the_paper(part):
-    row = next(r for r in f1_summary([part]).rows if r[0].text == "BLR+M2")
+    row = next(r for r in summary.rows if r[0].text == "BLR+M2")
     assert (row[1].text, row[1].beside) == ("0/0/0/0", ())
-    assert "Runs that are missing and not counted: 2." in f1_summary([part]).notes
+    assert "Runs that are missing and not counted: 2." in summary.notes
 
 
-def test_several_seeds_are_named(tmp_path):
-    text = experiment_text(contents=("NB",), extra="seeds = [0, 1]")
-    folder = store_results(tmp_path, text, TINY, lambda system, seed: SYSTEMS[system])
-    notes = label_table(read_outcomes(folder)[0]).notes
-    assert any(note.startswith("Scores are means over seeds 0, 1;") for note in notes)
-
-
-def test_a_sample_is_not_passed_off_as_the_papers_corpus(tmp_path):
-    text = experiment_text("rcv1-sample", contents=("NB",))
-    folder = store_results(tmp_path, text, TINY, lambda system, seed: SYSTEMS[system])
-    notes = label_table(read_outcomes(folder)[0]).notes
-    assert "The paper's figures are those for RCV1, not for rcv1-sample." in notes
-
-
-def test_the_table_says_what_each_content_classifier_is(tiny):
+def test_notes_name_seeds_samples_and_classifiers(tiny, tmp_path):
     assert label_table(tiny).notes[-1] == "NB: naive_bayes on counts; BLR: logistic; SMO: svm."
+    notes = label_table(outcome_of(tmp_path, "rcv1-sample", extra="seeds = [0, 1]")).notes
+    assert any(note.startswith("Scores are means over seeds 0, 1;") for note in notes)
+    assert "The paper's figures are those for RCV1, not for rcv1-sample." in notes
 
 
 def test_further_metrics_of_the_experiment_have_a_table(tmp_path, tiny):
     assert list(further_tables(tiny)) == []
-    text = experiment_text(contents=("NB",), extra='metrics = ["micro_f1", "micro_recall"]')
-    folder = store_results(tmp_path, text, TINY, lambda system, seed: SYSTEMS[system])
-    (metrics,) = further_tables(read_outcomes(folder)[0])
+    outcome = outcome_of(tmp_path, extra='metrics = ["micro_f1", "micro_recall"]')
+    (metrics,) = further_tables(outcome)
     assert [row[1].text for row in metrics.rows][:3] == ["0.40000", "0.60000", "1.00000"]
-
-
-def test_an_outcome_of_nothing_has_tables_of_nothing():
-    assert label_table(Outcome("tea", "Tea", [])).rows == []

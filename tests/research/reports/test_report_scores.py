@@ -1,4 +1,4 @@
-"""The paper's own numbers: as printed, and what they say of themselves."""
+"""The figures of the paper: as printed, and their consistency."""
 
 import csv
 import re
@@ -11,7 +11,6 @@ from labelkin.research.reports.paper import broken_one_errors, one_error_note
 from labelkin.research.reports.scores import (
     F1_METRICS,
     LOSSES,
-    METRICS,
     PAPER_TITLES,
     paper_corpus,
     paper_score,
@@ -45,24 +44,14 @@ def test_the_figures_are_those_of_the_six_printed_tables():
     assert given == expected
 
 
-def test_every_system_has_every_metric_on_every_corpus():
-    names = [
-        content + addition
-        for content in ("NB", "kNN", "SVM")
-        for addition in ("", "+BLR+M1", "+BLR+M2", "+SMO+M1", "+SMO+M2")
-    ]
-    for corpus in PAPER_TITLES:
-        assert list(paper_scores(corpus)) == [(n, m) for n in names for m in METRICS]
-
-
-def test_a_score_knows_its_own_baseline():
+def test_a_figure_has_the_baseline_of_its_content_classifier():
     score = paper_scores("rcv1")["kNN+SMO+M2", "macro_f1"]
     assert (score.value, score.baseline) == (0.32626, 0.27494)
     assert (score.change, score.sign) == (18.67, "≪")
     assert paper_scores("rcv1")["kNN", "macro_f1"].sign == ""
 
 
-def test_the_printed_change_follows_from_the_scores_but_for_two_cells():
+def test_printed_changes_follow_from_the_scores_except_two():
     wrong = [
         (corpus, *key)
         for corpus in PAPER_TITLES
@@ -85,7 +74,7 @@ def test_signs_and_marks_point_where_the_scores_do():
             assert score.mark == row["sign"]
 
 
-def test_one_error_is_one_less_what_is_printed_and_its_marks_are_turned_round():
+def test_one_error_is_1_minus_the_printed_figure_with_reversed_marks():
     for row in rows_of("paper_figures.csv"):
         if row["metric"] == "one_error":
             score = paper_scores(row["corpus"])[row["system"], "one_error"]
@@ -94,8 +83,8 @@ def test_one_error_is_one_less_what_is_printed_and_its_marks_are_turned_round():
                 assert score.mark == {"•": "◦", "◦": "•", "": ""}[row["sign"]]
 
 
-def test_complemented_no_baseline_has_more_one_errors_than_wrong_label_sets():
-    """As printed, six of nine do, which is impossible; a law that shares no code."""
+def test_complemented_one_error_is_at_most_the_subset_loss():
+    """As printed, six of nine baselines violate it, which is impossible."""
     pairs = [
         (paper_scores(c)[s, "one_error"].value, paper_scores(c)[s, "subset_loss"].value)
         for c in PAPER_TITLES
@@ -112,11 +101,11 @@ def test_complemented_no_baseline_has_more_one_errors_than_wrong_label_sets():
     [("reuters21578", "reuters21578"), ("ohsumed23", "ohsumed23"), ("rcv1-sample", "rcv1"),
      ("rcv1", "rcv1"), ("yeast", None), ("newsroom", None)],
 )  # fmt: skip
-def test_a_corpus_goes_by_the_name_of_one_of_the_papers(name, corpus):
+def test_a_corpus_name_is_mapped_to_a_corpus_of_the_paper(name, corpus):
     assert paper_corpus(name) == corpus
 
 
-def test_another_corpus_is_an_error_with_those_there_are():
+def test_an_unknown_corpus_is_rejected_with_the_known_ones():
     with pytest.raises(ValueError, match=r"'reuters21578', 'ohsumed23', 'rcv1', got 'yeast'"):
         paper_scores("yeast")
 
@@ -125,11 +114,11 @@ def test_another_corpus_is_an_error_with_those_there_are():
     ("signs", "sign"),
     [("≪≪", "≪"), ("≪<", "<"), ("≫>", ">"), ("≪~", "~"), ("≪≫", "~"), ("<>", "~"), ("~", "~")],
 )
-def test_a_sign_is_the_one_that_all_seeds_support(signs, sign):
+def test_the_sign_over_seeds_is_the_weakest(signs, sign):
     assert weakest_sign(list(signs)) == weakest_sign(list(reversed(signs))) == sign
 
 
-def test_what_weka_fits_has_the_papers_figure_too():
+def test_weka_solvers_have_the_figures_of_the_paper():
     exact, weka = (
         paper_score("reuters21578", "NB", addition, "micro_f1")
         for addition in ("BLR+M2", "BLR (Weka)+M2")

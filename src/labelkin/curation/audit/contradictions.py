@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import logit
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from labelkin.label_matrix import LabelMatrix
-from labelkin.odds import to_probability
+from labelkin.odds import to_log_odds, to_probability
 from labelkin.solvers.cosine_index import unit_rows
 from labelkin.validation import validate_sparse
 from labelkin.vocabulary.bound_rules import BoundRules, at_most_one
@@ -63,7 +62,8 @@ def settle_rules(
         cells = [(i, j) for j in reason_of]
         for cell in cells:
             reasons.setdefault(cell, reason_of[cell[1]])
-            after.setdefault(cell, before.setdefault(cell, _log_odds(probability[cell])))
+            error = float(to_log_odds(probability[cell], clip=_ALMOST_ZERO))
+            after.setdefault(cell, before.setdefault(cell, error))
         right = at_most_one(-np.array([[after[cell] for cell in cells]]))[0]
         after.update(zip(cells, (-right).tolist(), strict=True))
     for cell, error in after.items():
@@ -179,8 +179,3 @@ def _neighbours(key: NDArray[np.int64]) -> NDArray[np.int64]:
         same = key[order[step:]] == key[order[:-step]]
         pairs.append(np.column_stack([order[:-step][same], order[step:][same]]))
     return np.concatenate(pairs)
-
-
-def _log_odds(probability: Any) -> float:
-    """Return the log-odds of a probability that may be rounded to 0 or 1."""
-    return float(logit(np.clip(np.float64(probability), _ALMOST_ZERO, 1 - _ALMOST_ZERO)))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -135,13 +134,6 @@ class Issue:
         """The change that repairs it."""
         return "remove" if self.given else "add"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
-        plain = asdict(self)
-        plain["labels"] = [one._asdict() for one in self.labels]
-        plain["similar"] = [one._asdict() for one in self.similar]
-        return {**plain, "repair": self.repair}
-
 
 @dataclass(frozen=True, eq=False)
 class IssueTable:
@@ -170,19 +162,11 @@ class IssueTable:
     broken: dict[CellPlace, BrokenRule]
     rows: Any
 
-    def most_probable(
-        self, most: int, kinds: Collection[IssueKind] | None = None
-    ) -> list[CellPlace]:
-        """Return at most ``most`` cells, of some kinds, the most probable errors first."""
+    def ranked(self) -> Iterator[CellPlace]:
+        """Yield the cells that may be wrong, the most probable errors first."""
         flat = self.probability.ravel()
-        least = np.float32(0)
-        if kinds is None and 0 < most < flat.size:
-            least = np.partition(flat, flat.size - most)[flat.size - most]
-        cells = np.flatnonzero((flat >= least) & (flat > 0))
-        cells = cells[np.argsort(-flat[cells], kind="stable")]
-        places = (divmod(int(cell), self.probability.shape[1]) for cell in cells)
-        chosen = (place for place in places if kinds is None or self.kind(*place) in kinds)
-        return list(islice(chosen, most))
+        order = np.argsort(-flat, kind="stable")[: np.count_nonzero(flat > 0)]
+        yield from (divmod(int(cell), self.probability.shape[1]) for cell in order)
 
     def kind(self, i: int, j: int) -> IssueKind:
         """Return the kind of error of a cell."""
@@ -213,6 +197,8 @@ class IssueTable:
             "number of labels": sign * float(number),
             "noise": float(self.noise.offsets()[given][j]),
         }
+        if self.broken:
+            parts["rules"] = 0.0
         reason = ""
         if (i, j) in self.duplicates:
             other = self.duplicates[i, j]
@@ -259,10 +245,9 @@ class IssueTable:
         similar = {}
         for q, own in enumerate(asked.tolist()):
             cells = slice(found.indptr[q], found.indptr[q + 1])
-            near = dict(zip(found.indices[cells].tolist(), found.data[cells].tolist(), strict=True))
-            near.pop(own, None)
-            ranked = sorted(near.items(), key=lambda one: (-one[1], one[0]))
-            similar[own] = dict(ranked[:_SIMILAR])
+            near = zip(found.indices[cells].tolist(), found.data[cells].tolist(), strict=True)
+            ranked = sorted(near, key=lambda one: (-one[1], one[0]))
+            similar[own] = dict([one for one in ranked if one[0] != own][:_SIMILAR])
         return similar
 
 
@@ -327,7 +312,7 @@ def reasons(
     shown = sorted([*best, *(one for one in found if one not in best)][:most], key=found.index)
     supports = "; ".join(f"{name} {added:+.1f}" for name, added in shown if added > 0)
     opposes = "; ".join(f"{name} {added:+.1f}" for name, added in shown if added < 0)
-    duplicate = "" if "rules" in parts else reason
+    duplicate = "" if parts.get("rules") else reason
     return "; ".join(filter(None, (supports, opposes and f"against: {opposes}", duplicate)))
 
 
@@ -353,18 +338,13 @@ def issues_frame(issues: Sequence[Issue]) -> Any:
         import pandas as pd
     except ImportError:
         raise ImportError('issues_frame requires pandas: pip install "labelkin[frames]"') from None
-    parts = list(dict.fromkeys(name for issue in issues for name in issue.parts))
-    columns = ["document", "label", "kind", "given", "repair", "probability", "reason"]
+    names = ["document", "label", "kind", "given", "repair", "probability", "reason"]
     rows = []
     for issue in issues:
         others = [(other_label(one.label, one.value > 0), one.log_odds) for one in issue.labels]
-        rows.append(
-            [
-                *(getattr(issue, name) for name in columns),
-                *(issue.parts.get(name, 0.0) for name in parts),
-                reasons(issue.parts, others, issue.reason),
-                "; ".join(similar_text(*one) for one in issue.similar),
-            ]
-        )
-    part_columns = [name.replace(" ", "_") for name in parts]
-    return pd.DataFrame(rows, columns=[*columns, *part_columns, "because_of", "similar"])
+        row = {name: getattr(issue, name) for name in names}
+        row |= {name.replace(" ", "_"): value for name, value in issue.parts.items()}
+        row["because_of"] = reasons(issue.parts, others, issue.reason)
+        row["similar"] = "; ".join(similar_text(*one) for one in issue.similar)
+        rows.append(row)
+    return pd.DataFrame(rows, columns=None if rows else [*names, "because_of", "similar"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, Self
+from itertools import islice
+from typing import Any, Self
 
 import numpy as np
 from joblib import parallel_config
@@ -14,7 +15,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.content.any_classifier import MultilabelContent, as_content
+from labelkin.content.any_classifier import as_content
 from labelkin.curation.audit.contradictions import (
     as_rows,
     differing_cells,
@@ -48,22 +49,10 @@ FEWEST = 8
 #: Log-odds of the content are clipped to ± this value.
 _LARGEST = 30.0
 _CLIP = 1e-6
-#: Cells that are wrong with at least this probability are unknown in a second round.
+#: Cells that are wrong with at least this probability are changed for a second round.
 _SUSPECT = 0.5
-#: The share by which a clearly better log-likelihood is nearer to 0: it also increases a little
-#: because the suspects are not fitted.
-_CLEARLY = 0.02
 #: With this tolerance fitting takes a quarter less time, and log-odds change by at most 0.01.
 _TOLERANCE = 1e-6
-
-
-class _Round(NamedTuple):
-    """The results of a round."""
-
-    content: Any
-    content_log_odds: NDArray[np.float32]
-    evidence: GivenEvidence
-    noise: NoiseModel
 
 
 class LabelAudit(BaseEstimator):
@@ -86,9 +75,8 @@ class LabelAudit(BaseEstimator):
     rules : Rules, optional
         Rules between labels: a cell that breaks one is an issue.
     rounds : int, default 1
-        2: evidence is learned a second time with the suspects of the first round as unknown. The
-        second round is kept if its model of the given labels is clearly better; it takes as long as
-        the first.
+        Number of times that the evidence is learned. After the first time it is learned from labels
+        in which cells with an error probability of at least ½ are changed.
     cv : int, splitter or iterable of splits, optional
         Folds for content evidence, as scikit-learn's ``cv``; default: those of the classifier.
     scale : "probability" or "log_odds", default "probability"
@@ -118,8 +106,6 @@ class LabelAudit(BaseEstimator):
         Content evidence out of fold.
     evidence_ : GivenEvidence
         Label evidence of the given labels.
-    n_rounds_ : int
-        Number of rounds that were kept.
     notes_ : list of str
         Labels that cannot be audited, and the number of unlabelled documents.
 
@@ -186,20 +172,14 @@ class LabelAudit(BaseEstimator):
         self
         """
         check_scale(self.scale)
-        if self.rounds not in (1, 2):
-            raise ValueError(f"rounds must be 1 or 2, got {self.rounds!r}.")
+        check_whole_number("rounds", self.rounds)
         labels = self._read_labels(X, Y, scores)
         self.label_names_ = labels.names
-        suspects: sparse.csr_array | None = None
-        self.n_rounds_ = 0
-        for number in range(self.rounds):
-            found = self._round(X, labels, suspects, scores)
-            if number and found.noise.log_likelihood <= self.noise_.log_likelihood * (1 - _CLEARLY):
-                break
-            self.content_, self.content_log_odds_, self.evidence_, self.noise_ = found
+        learned = labels
+        for _ in range(self.rounds):
+            self._learn(X, labels, learned, scores)
             self.error_probability_ = self._error_probability(labels)
-            suspects = sparse.csr_array(self.error_probability_ >= _SUSPECT)
-            self.n_rounds_ = number + 1
+            learned = _changed(labels, self.error_probability_ >= _SUSPECT)
         rows = as_rows(X)
         self._table = IssueTable(
             labels,
@@ -237,10 +217,9 @@ class LabelAudit(BaseEstimator):
             raise ValueError(f"kinds must be among {ISSUE_KINDS}, got {sorted(map(str, strange))}.")
         if top is not None:
             check_whole_number("top", top, 0)
-            return self._table.issues(self._table.most_probable(top, kinds), self.n_jobs)
-        cells = self._table.most_probable(self.list_end_)
-        cells = [cell for cell in cells if kinds is None or self._table.kind(*cell) in kinds]
-        return self._table.issues(cells, self.n_jobs)
+        cells = islice(self._table.ranked(), self.list_end_ if top is None else None)
+        chosen = (cell for cell in cells if kinds is None or self._table.kind(*cell) in kinds)
+        return self._table.issues(list(islice(chosen, top)), self.n_jobs)
 
     def issues_frame(
         self, top: int | None = None, kinds: Collection[IssueKind] | None = None
@@ -277,39 +256,33 @@ class LabelAudit(BaseEstimator):
         check_is_fitted(self)
         if not 0 < at_least <= 1:
             raise ValueError(f"at_least must be above 0 and at most 1, got {at_least!r}.")
-        suspects = sparse.csr_array(self.error_probability_ >= np.float32(at_least))
-        labels = _repaired(self._table.labels, suspects, "change")
+        suspects = self.error_probability_ >= np.float32(at_least)
+        labels = _changed(self._table.labels, suspects)
         return labels.label_sets() if self._are_sets else labels.plain()
 
-    def _round(
-        self, X: Any, labels: LabelMatrix, suspects: sparse.csr_array | None, scores: Any
-    ) -> _Round:
-        """Learn the evidence, with suspects as unknown, and the model of errors."""
-        learned = labels if suspects is None else _repaired(labels, suspects, "unknown")
+    def _learn(self, X: Any, labels: LabelMatrix, learned: LabelMatrix, scores: Any) -> None:
+        """Fit content and label evidence to ``learned``, and the model of errors to ``labels``."""
         jobs = nullcontext() if self.n_jobs is None else parallel_config(n_jobs=self.n_jobs)
         with jobs:
             if scores is not None:
-                content, values = None, self._read_scores(scores, labels)
+                self.content_, values = None, self._read_scores(scores, labels)
             else:
                 content = as_content("svm" if self.content is None else self.content)
-                content = with_random_state(content, self.random_state)
-                # One classifier for all labels cannot leave out single cells.
-                is_whole = suspects is not None and isinstance(content, MultilabelContent)
+                self.content_ = with_random_state(content, self.random_state)
                 values = fit_content(
-                    content,
+                    self.content_,
                     read_any_documents(self, X, reset=True),
-                    _repaired(labels, suspects, "change") if is_whole else learned,
+                    learned,
                     {},
                     out_of_fold=True,
                     cv=self.cv,
                     random_state=self.random_state,
                 )
-            log_odds = np.clip(values, -_LARGEST, _LARGEST).astype(np.float32)
+            self.content_log_odds_ = np.clip(values, -_LARGEST, _LARGEST).astype(np.float32)
             default = LogisticLabels(tol=_TOLERANCE)
             classifier = as_label_classifier(default if self.labels is None else self.labels)
-            evidence = GivenEvidence.of(classifier, labels, learned)
-        noise = NoiseModel.fit(log_odds, evidence.added, labels)
-        return _Round(content, log_odds, evidence, noise)
+            self.evidence_ = GivenEvidence.of(classifier, labels, learned)
+        self.noise_ = NoiseModel.fit(self.content_log_odds_, self.evidence_.added, labels)
 
     def _read_scores(self, scores: Any, labels: LabelMatrix) -> Matrix:
         values = read_scores(scores, labels.names, n_documents=labels.shape[0], scale=self.scale)
@@ -337,8 +310,7 @@ class LabelAudit(BaseEstimator):
 
     def _sum_up(self, labels: LabelMatrix) -> None:
         p = self.error_probability_
-        given = p.astype(np.float64) if p.size < 2**16 else p
-        wrong = np.asarray(labels.positive.multiply(given).sum(axis=0)).ravel()
+        wrong = np.asarray(labels.positive.multiply(p).sum(axis=0)).ravel()
         both = p.sum(axis=0, dtype=np.float64)
         self.label_errors_ = [
             LabelErrors(name, int(n), float(max(b - w, 0.0)), float(w))
@@ -379,26 +351,13 @@ class LabelAudit(BaseEstimator):
         return hasattr(self, "list_end_")
 
 
-def _repaired(
-    labels: LabelMatrix, suspects: sparse.csr_array | None, repair: Literal["change", "unknown"]
-) -> LabelMatrix:
-    """Return labels with some cells changed to their opposite, or unknown."""
-    marked = sparse.csr_array(suspects, dtype=np.float64)
-    if repair == "change":
-        return replace(labels, positive=_without_zeros(abs(labels.positive - marked)))
-    unknown = marked if labels.unknown is None else labels.unknown.maximum(marked)
-    positive = _without_zeros(labels.positive - labels.positive.multiply(marked))
-    return replace(
-        labels, positive=positive, unknown=_without_zeros(unknown) if unknown.nnz else None
-    )
-
-
-def _without_zeros(cells: Any) -> sparse.csr_array:
-    """Return cells as :class:`LabelMatrix` needs them: sorted, no stored zeros."""
-    result = sparse.csr_array(cells)
-    result.eliminate_zeros()
-    result.sort_indices()
-    return result
+def _changed(labels: LabelMatrix, suspects: NDArray[np.bool_]) -> LabelMatrix:
+    """Return labels with some known cells changed to their opposite."""
+    positive = abs(labels.positive - sparse.csr_array(suspects, dtype=np.float64))
+    positive = sparse.csr_array(positive)
+    positive.eliminate_zeros()
+    positive.sort_indices()
+    return replace(labels, positive=positive)
 
 
 def _can_be_audited(labels: LabelMatrix) -> NDArray[np.bool_]:

@@ -25,10 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from labelkin.evaluation.splits import round_robin_folds
@@ -46,13 +47,8 @@ _PRECISION = 1.0
 _RATE, _RATE_COUNT, _RATE_SHARE = 0.05, 50.0, 0.1
 #: Maximum rate of wrong cells of a label.
 _MOST = 0.5
-#: Maximum number of clear cells to fit on; of more, those of every s-th document have weight s.
-_CELLS = 30_000
-#: Number of most probable cells per given label that are all used.
-_IN_QUESTION = 4
-_STEPS, _HALVINGS = 50, 20
-#: Minimum increase of the log-likelihood by a step; below it, fitting ends.
-_TOL = 1e-3
+#: Number of cells to fit on; in a larger corpus, those of every s-th document.
+_CELLS = 2**19
 _TINY = 1e-12
 
 
@@ -85,8 +81,8 @@ class GivenEvidence(NamedTuple):
         labels : LabelMatrix
             The labels of the corpus.
         learned : LabelMatrix, optional
-            Labels to fit on, without the suspects of an earlier round. Evidence is always computed
-            from ``labels``: whether a cell is a suspect depends on its own value.
+            Labels to fit on, in which the suspects of an earlier round are changed. Evidence is
+            always computed from ``labels``: whether a cell is a suspect depends on its own value.
         """
         source = labels if learned is None else learned
         fold = round_robin_folds(labels)
@@ -94,14 +90,9 @@ class GivenEvidence(NamedTuple):
         layers = []
         for k in range(int(fold.max()) + 1):
             train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            times = None
-            if hasattr(classifier, "fit_counted"):
-                # The prior of the layer is chosen for the counts of all documents.
-                times = np.ones(len(train)) * len(fold) / len(train)
-            layer = PaperEvidence.fit(classifier, source.rows(train), times)
-            layers.append(layer)
+            layers.append(PaperEvidence.fit(classifier, source.rows(train)))
             for rows in blocks(test, labels.shape[1]):
-                added[rows] = layer.at(_given(labels.rows(rows), layer.prior))
+                added[rows] = layers[k].at(_given(labels.rows(rows), layers[k].prior))
         return cls(added, tuple(layers), fold)
 
     def contributions(self, labels: LabelMatrix, i: int, j: int) -> Matrix | None:
@@ -126,12 +117,11 @@ def _given(labels: LabelMatrix, prior: Matrix) -> Matrix:
 
 
 class _TrainingCells(NamedTuple):
-    """Cells to fit the model on, each with the number of cells that it represents."""
+    """Cells to fit the model on: their features, labels and given values."""
 
     features: Matrix
     label: NDArray[np.intp]
     given: NDArray[np.bool_]
-    weight: Matrix
 
 
 @short_repr
@@ -150,15 +140,12 @@ class NoiseModel:
         p(given | not true), ``(n_labels,)``.
     most_others
         The limit of k, the number of other labels.
-    log_likelihood
-        Of the given labels, mean over cells.
     """
 
     weights: Matrix
     missing_rate: float
     wrong_rate: Matrix
     most_others: float
-    log_likelihood: float
 
     @classmethod
     def fit(
@@ -178,10 +165,14 @@ class NoiseModel:
             The labels of the corpus; unknown cells and constant labels are left out.
         """
         most = max(1.0, float(np.quantile(np.diff(labels.positive.indptr), 0.99)))
-        cells = _chosen_cells(content, added, labels, most)
+        cells = _training_cells(content, added, labels, most)
         positive, known = labels.counts()
         odds = (positive + 0.5) / (known - positive + 0.5)
-        return _maximise(cells, odds, most)
+        counted = _RATE_COUNT + _RATE_SHARE * float(cells.given.sum())
+        start = np.concatenate([_EQUATION_2, logit([_RATE, _RATE])])
+        place = minimize(_objective, start, (cells, odds, counted), method="BFGS", jac=True).x
+        missing, share = expit(place[-2:]).tolist()
+        return cls(place[:-2], missing, np.minimum(share * odds, _MOST), most)
 
     def error_log_odds(
         self, content: Matrix, added: Matrix, n_others: Matrix, given: NDArray[np.bool_]
@@ -209,106 +200,49 @@ class NoiseModel:
         return np.log(m) - np.log1p(-f), np.log(f) - np.log1p(-m)
 
 
-def _chosen_cells(
+def _training_cells(
     content: NDArray[np.floating],
     added: NDArray[np.floating],
     labels: LabelMatrix,
     most: float,
 ) -> _TrainingCells:
-    """Return all cells, or the uncertain cells and, of every s-th document, the clear ones.
-
-    Most of ten million cells are clearly 0. Uncertain cells are the given labels and four times as
-    many others, the most probable ones.
-    """
+    """Return the known cells of all documents, or of every s-th document of a large corpus."""
     n_documents, n_labels = labels.shape
-    n_others = np.diff(labels.positive.indptr)
-    audited = ~labels.constant()
-    clear = n_documents * n_labels - _IN_QUESTION * labels.positive.nnz
-    stride = max(1, clear // _CELLS)
-    bound = -np.inf
-    if stride > 1:
-        total = np.asarray(content, dtype=np.float32) + added
-        place = max(0, total.size - 1 - _IN_QUESTION * labels.positive.nnz)
-        bound = float(np.partition(total.ravel(), place)[place])
-    parts = []
-    for rows in blocks(np.arange(n_documents), n_labels):
-        given = labels.positive[rows].toarray() > 0
-        c, e = content[rows].astype(np.float64), added[rows].astype(np.float64)
-        in_question = given | (c + e >= bound)
-        sampled = (rows % stride == 0)[:, None]
-        taken = (in_question | sampled) & audited
-        if labels.unknown is not None:
-            taken &= labels.unknown[rows].toarray() == 0
-        i, j = np.nonzero(taken)
-        times = np.where(in_question[i, j], 1.0, stride)
-        others = np.minimum(n_others[rows][i] - given[i, j], most)
-        count, content_ij, added_ij = np.log1p(others), c[i, j], e[i, j]
-        features = np.column_stack(
-            [content_ij, added_ij, added_ij * count, others == 0, count, np.ones(len(count))]
-        )
-        parts.append((features, j, given[i, j], times))
-    return _TrainingCells(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    rows = np.arange(0, n_documents, max(1, n_documents * n_labels // _CELLS))
+    given = labels.positive[rows].toarray() > 0
+    taken = np.broadcast_to(~labels.constant(), given.shape)
+    if labels.unknown is not None:
+        taken = taken & (labels.unknown[rows].toarray() == 0)
+    i, j = np.nonzero(taken)
+    n_others = np.diff(labels.positive.indptr)[rows]
+    others = np.minimum(n_others[i] - given[i, j], most)
+    count, evidence = np.log1p(others), added[rows][i, j].astype(np.float64)
+    terms = [content[rows][i, j], evidence, evidence * count, others == 0, count, np.ones(len(i))]
+    return _TrainingCells(np.column_stack(terms).astype(np.float64), j, given[i, j])
 
 
-def _maximise(cells: _TrainingCells, odds: Matrix, most: float) -> NoiseModel:
-    """Maximise the likelihood by Fisher scoring from equation 2."""
-    counted = _RATE_COUNT + _RATE_SHARE * float(cells.weight[cells.given].sum())
-    start = np.concatenate([_EQUATION_2, logit([_RATE, _RATE])])
-    at = _Objective.at(cells, odds, counted, start)
-    for _ in range(_STEPS):
-        step = np.linalg.solve(at.curvature, at.gradient)
-        for _ in range(_HALVINGS):
-            further = _Objective.at(cells, odds, counted, at.place + step)
-            if further.value >= at.value:
-                break
-            step /= 2
-        else:
-            break
-        gain, at = further.value - at.value, further
-        if gain <= _TOL:
-            break
-    missing, share = expit(at.place[-2:]).tolist()
-    wrong = np.minimum(share * odds, _MOST)
-    mean = at.likelihood / max(float(cells.weight.sum()), 1.0)
-    return NoiseModel(at.place[:-2], missing, wrong, most, mean)
-
-
-class _Objective(NamedTuple):
-    """The penalised log-likelihood of the given labels, its gradient and its curvature.
+def _objective(
+    place: Matrix, cells: _TrainingCells, odds: Matrix, counted: float
+) -> tuple[float, Matrix]:
+    """Return the penalised negative log-likelihood, scaled, and its gradient.
 
     ``place`` contains the weights and the log-odds of the rates of missing and wrong labels.
     """
-
-    place: Matrix
-    value: float
-    likelihood: float
-    gradient: Matrix
-    curvature: Matrix
-
-    @classmethod
-    def at(cls, cells: _TrainingCells, odds: Matrix, counted: float, place: Matrix) -> Self:
-        weights, (missing, share) = place[:-2], expit(place[-2:])
-        p = expit(cells.features @ weights)
-        false = np.minimum(share * odds, _MOST)[cells.label]
-        q = np.clip(p * (1 - missing) + (1 - p) * false, _TINY, 1 - _TINY)
-        likelihood = float(cells.weight @ np.log(np.where(cells.given, q, 1 - q)))
-        away = weights - _EQUATION_2
-        # The prior of the rates is a Beta distribution.
-        seen = _RATE * np.log([missing, share]) + (1 - _RATE) * np.log([1 - missing, 1 - share])
-        value = likelihood - _PRECISION / 2 * float(away @ away) + counted * float(seen.sum())
-        slopes = np.column_stack(
-            [
-                cells.features * (p * (1 - p) * (1 - missing - false))[:, None],
-                -p * missing * (1 - missing),
-                (1 - p) * false * (1 - share),
-            ]
-        )
-        scale = cells.weight / (q * (1 - q))
-        rates = np.array([missing, share])
-        gradient = slopes.T @ (scale * (cells.given - q))
-        gradient[:-2] -= _PRECISION * away
-        gradient[-2:] += counted * (_RATE - rates)
-        curvature = (slopes * scale[:, None]).T @ slopes
-        curvature[np.diag_indices(len(weights))] += _PRECISION
-        curvature[[-2, -1], [-2, -1]] += counted * rates * (1 - rates)
-        return cls(place, value, likelihood, gradient, curvature)
+    weights, rates = place[:-2], expit(place[-2:])
+    missing, share = rates
+    p = expit(cells.features @ weights)
+    false = np.minimum(share * odds, _MOST)[cells.label]
+    q = np.clip(p * (1 - missing) + (1 - p) * false, _TINY, 1 - _TINY)
+    likelihood = np.log(np.where(cells.given, q, 1 - q)).sum()
+    away = weights - _EQUATION_2
+    # The prior of the rates is a Beta distribution.
+    seen = (_RATE * np.log(rates) + (1 - _RATE) * np.log(1 - rates)).sum()
+    value = likelihood - _PRECISION / 2 * (away @ away) + counted * seen
+    slope = (cells.given - q) / (q * (1 - q))
+    gradient = np.empty_like(place)
+    gradient[:-2] = cells.features.T @ (slope * p * (1 - p) * (1 - missing - false))
+    gradient[:-2] -= _PRECISION * away
+    gradient[-2] = -missing * (1 - missing) * (slope @ p)
+    gradient[-1] = (1 - share) * (slope @ ((1 - p) * false * (false < _MOST)))
+    gradient[-2:] += counted * (_RATE - rates)
+    return -value / counted, -gradient / counted

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from labelkin.curation.audit.issues import (
     Issue,
@@ -30,8 +30,9 @@ _RECORD_TEXT, _PAGE_TEXT, _BEGINNING = 20_000, 1_500, 240
 #: Maximum number of other labels in a record, of words in a row, and of examples of a label.
 _MOST_LABELS, _MOST_WORDS, _MOST_EXAMPLES = 8, 5, 20
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-#: Minimum strength of a mark, as a share of the strongest word.
-_STRENGTHS = ((0.4, "strong"), (0.15, "medium"), (0.04, "weak"))
+#: Words are marked if their contribution is at least this share of the largest one.
+_MARKED = 0.15
+_COLUMNS = ("document", "label", "kind", "given", "repair", "probability", "decision", "reason")
 _PARTS = {
     "prior": "how common the label is",
     "content": "the text",
@@ -70,46 +71,49 @@ def issue_record(
         ``decision`` is empty; ``parts``, ``because_of`` (other labels) and ``words`` are positive
         if they support the change; ``fingerprint`` is that of the whole text.
     """
-    text = "" if texts is None else str(texts[issue.document])
-    reason = re.sub(r"^document (\d+) ", lambda m: f"document {ids[int(m[1])]} ", issue.reason)
+
+    def text_of(row: int) -> str:
+        return "" if texts is None else str(texts[row])
+
+    def labels_of(row: int) -> list[str]:
+        return [str(label) for label in label_sets[row]]
+
+    text, label = text_of(issue.document), str(issue.label)
+    because_of = [
+        {"label": str(one.label), "given": one.value > 0, "log_odds": round(one.log_odds, 4)}
+        for one in issue.labels[:_MOST_LABELS]
+    ]
+    similar: list[dict[str, Any]] = [
+        {
+            "document": ids[one.document],
+            "similarity": round(one.similarity, 4),
+            "given": one.given,
+            "labels": labels_of(one.document),
+            "text": beginning(text_of(one.document)),
+        }
+        for one in issue.similar
+    ]
     record: dict[str, Any] = {
         "document": ids[issue.document],
-        "label": str(issue.label),
+        "label": label,
         "kind": issue.kind,
         "given": issue.given,
         "repair": issue.repair,
         "probability": round(issue.probability, 6),
         "decision": "",
-        "reason": reason,
+        "reason": re.sub(r"^document (\d+)", lambda m: f"document {ids[int(m[1])]}", issue.reason),
         "parts": {name: round(value, 4) for name, value in issue.parts.items()},
-        "because_of": [
-            {
-                "label": str(one.label),
-                "given": one.value > 0,
-                "log_odds": round(one.log_odds, 4),
-            }
-            for one in issue.labels[:_MOST_LABELS]
-        ],
+        "because_of": because_of,
         "words": list(words),
-        "similar": [
-            {
-                "document": ids[one.document],
-                "similarity": round(one.similarity, 4),
-                "given": one.given,
-                "labels": [str(label) for label in label_sets[one.document]],
-                "text": "" if texts is None else beginning(str(texts[one.document])),
-            }
-            for one in issue.similar
-        ],
-        "labels": [str(label) for label in label_sets[issue.document]],
+        "similar": similar,
+        "labels": labels_of(issue.document),
         "text": text[:_RECORD_TEXT],
         "fingerprint": fingerprint_of(text) if text else "",
     }
     if names:
-        others = [one["label"] for one in record["because_of"]]
-        similar = [label for one in record["similar"] for label in one["labels"]]
-        mentioned = dict.fromkeys([record["label"], *others, *record["labels"], *similar])
-        record["names"] = {label: names.get(label, label) for label in mentioned}
+        others = [one["label"] for one in because_of]
+        mentioned = [label, *others, *(x for one in (record, *similar) for x in one["labels"])]
+        record["names"] = {one: names.get(one, one) for one in dict.fromkeys(mentioned)}
     return record
 
 
@@ -168,39 +172,27 @@ def write_issues(records: Sequence[Record], path: Path) -> None:
         text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
     else:
         rows = [_row(one) for one in records]
-        parts = dict.fromkeys(name for one in records for name in one["parts"])
-        head = ["document", "label", "kind", "given", "repair", "probability", "decision", "reason"]
-        head += ["name"] if any("name" in row for row in rows) else []
-        head += [*parts, "because of", "words", "similar", "labels", "text", "fingerprint"]
-        cells = [[row.get(name, 0.0) for name in head] for row in rows]
-        text = csv_text([head, *cells], delimiter)
+        head = list(rows[0]) if rows else list(_COLUMNS)
+        text = csv_text([head, *(list(row.values()) for row in rows)], delimiter)
     write_atomic(path, text.encode("utf-8", "backslashreplace"))
 
 
 def _row(record: Record) -> dict[str, Any]:
-    """Return the cells of a record by column; parts that are missing are 0."""
-    label, names = record["label"], record.get("names")
+    """Return the cells of a record by column."""
     words = [(one["words"] or [one["term"]], one["log_odds"]) for one in record["words"]]
     similar = [(one["document"], one["similarity"], one["given"]) for one in record["similar"]]
     return {
-        **record,
-        **({"name": names[label]} if names else {}),
-        **record["parts"],
+        **{name: record[name] for name in _COLUMNS},
         "given": "yes" if record["given"] else "no",
+        **({"name": record["names"][record["label"]]} if "names" in record else {}),
+        **record["parts"],
         "because of": because(record),
         "words": "; ".join(f"{spelled[0]} {added:+.1f}" for spelled, added in words[:_MOST_WORDS]),
         "similar": "; ".join(similar_text(*one) for one in similar),
         "labels": "; ".join(record["labels"]),
         "text": beginning(record["text"]),
+        "fingerprint": record["fingerprint"],
     }
-
-
-class Piece(NamedTuple):
-    """A piece of a text, and whether it is evidence for or against the change, and how strong."""
-
-    text: str
-    side: str = ""
-    strength: str = ""
 
 
 def audit_page(
@@ -258,41 +250,36 @@ def audit_page(
     )
 
 
-def marked_text(text: str, words: Sequence[Record]) -> Iterator[Piece]:
-    """Yield a text in pieces; words that are evidence for or against the change are marked.
+def marked_text(text: str, words: Sequence[Record]) -> list[tuple[str, str]]:
+    """Return a text in pieces, each with "for" or "against" if it is evidence for the change.
 
     Examples
     --------
     >>> tea = {"term": "tea", "words": ["tea"], "log_odds": 1.0}
-    >>> [piece.text for piece in marked_text("Hot tea, teas.", [tea])]
-    ['Hot ', 'tea', ', teas.']
+    >>> marked_text("Hot tea, teas.", [tea])
+    [('Hot ', ''), ('tea', 'for'), (', teas.', '')]
     """
-    most = max((abs(word["log_odds"]) for word in words), default=0.0) or 1.0
-    marks: dict[str, Piece] = {}
-    for word in words:
-        share, side = abs(word["log_odds"]) / most, "for" if word["log_odds"] > 0 else "against"
-        strength = next((name for least, name in _STRENGTHS if share >= least), "")
-        marks |= {
-            spelled.lower(): Piece("", side, strength) for spelled in word["words"] if strength
-        }
-    any_word = "|".join(map(re.escape, sorted(marks, key=len, reverse=True)))
-    end = 0
-    for match in re.finditer(rf"(?<!\w)(?:{any_word})(?!\w)", text, re.IGNORECASE) if marks else ():
-        mark = marks.get(match[0].lower())
-        if mark is not None:
-            yield Piece(text[end : match.start()])
-            yield mark._replace(text=match[0])
-            end = match.end()
-    yield Piece(text[end:])
+    least = _MARKED * max((abs(word["log_odds"]) for word in words), default=0.0)
+    sides = {
+        spelled.lower(): "for" if word["log_odds"] > 0 else "against"
+        for word in words
+        if abs(word["log_odds"]) >= least
+        for spelled in word["words"]
+    }
+    if not sides:
+        return [(text, "")]
+    any_word = "|".join(map(re.escape, sorted(sides, key=len, reverse=True)))
+    pieces = re.split(rf"(?<!\w)({any_word})(?!\w)", text, flags=re.IGNORECASE)
+    return [(piece, sides.get(piece.lower(), "")) for piece in pieces]
 
 
 def _example(record: Record) -> dict[str, Any]:
     text = record["text"][:_PAGE_TEXT]
-    cut = len(record["text"]) > len(text)
     parts = sorted(record["parts"].items(), key=lambda part: -abs(part[1]))
     return {
         "issue": record,
         "percent": f"{100 * record['probability']:.0f}",
         "parts": [(_PARTS.get(name, name), value) for name, value in parts],
-        "pieces": [*marked_text(text, record["words"]), *([Piece(" …")] if cut else [])],
+        "pieces": marked_text(text, record["words"]),
+        "is_cut": len(record["text"]) > len(text),
     }

@@ -13,7 +13,12 @@
 ['NB', 'NB+BLR+M1', 'NB+BLR+M2'] (67, 38)
 """
 
-from labelkin.research.experiments.configuration import parse_experiment, read_experiment
+from labelkin.research.experiments.configuration import (
+    find_experiment,
+    parse_experiment,
+    read_experiment,
+    shipped_experiments,
+)
 from labelkin.research.experiments.plan import Experiment
 from labelkin.research.experiments.run import run_experiment
 from labelkin.research.experiments.run_folder import (
@@ -23,11 +28,7 @@ from labelkin.research.experiments.run_folder import (
     Run,
     read_results,
 )
-from labelkin.research.experiments.shipped import (
-    find_experiment,
-    new_experiment,
-    shipped_experiments,
-)
+from labelkin.research.experiments.template import new_experiment
 
 __all__ = [
     "CorpusResults",

@@ -1,4 +1,4 @@
-"""Read the TOML file of an experiment.
+"""Experiment files: those that are packaged, and the reader of TOML files.
 
 Errors name the file and the table, the rule and the value received; an unknown key is an error that
 lists the valid keys.
@@ -10,6 +10,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
@@ -41,6 +42,7 @@ from labelkin.research.reports.scores import METRICS
 from labelkin.text import TermSelection, WordCounts
 from labelkin.vocabulary.files import PACKAGED
 
+_PACKAGED = files("labelkin.research.experiments").joinpath("configurations")
 _NamedPart = TypeVar("_NamedPart", bound=Classifier | Thresholds)
 
 
@@ -63,24 +65,20 @@ def _is_weight(value: Any) -> bool:
     return value == AUTO or (_is_number(value) and 0 <= value < float("inf"))
 
 
+def _is_list(value: Any, accepts: Callable[[Any], bool]) -> bool:
+    """Return whether it is a list of distinct values that follow a rule."""
+    return isinstance(value, list) and all(map(accepts, value)) and len(set(value)) == len(value)
+
+
 def _one_of(choices: Iterable[Any]) -> _Rule:
     choices = tuple(choices)
     return _Rule(f"one of {_listed(choices)}", lambda value: value in choices)
 
 
-def _list_of(text: str, accepts: Callable[[Any], bool]) -> _Rule:
-    return _Rule(
-        text,
-        lambda value: (
-            isinstance(value, list) and all(map(accepts, value)) and len(set(value)) == len(value)
-        ),
-    )
-
-
 def _some_of(choices: Iterable[str]) -> _Rule:
     choices = tuple(choices)
     text = f"a list of some of {_listed(choices)}, each once"
-    return _list_of(text, lambda value: value in choices)
+    return _Rule(text, lambda value: _is_list(value, choices.__contains__))
 
 
 def _listed(names: Iterable[Any]) -> str:
@@ -94,15 +92,31 @@ _NAME = _Rule(
     "a text that names files, of letters, digits, dots, '-' and '_'",
     lambda v: isinstance(v, str) and bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", v)),
 )
-_WHOLE = _Rule("a whole number of at least 0", _is_whole)
-_SHARE = _Rule("a number between 0 and 1", lambda v: _is_number(v) and 0 < v < 1)
 _TABLE = _Rule("a table", lambda v: isinstance(v, dict))
 _OF_TYPE: dict[Any, _Rule] = {
     bool: _Rule("true or false", lambda v: isinstance(v, bool)),
-    int: _WHOLE,
+    int: _Rule("a whole number of at least 0", _is_whole),
     float: _Rule("a number", _is_number),
     str: _TEXT,
+    Mapping: _TABLE,
 }
+
+
+def _rule_of(annotation: Any) -> _Rule:
+    """Return the rule for a value of a type; a type that is not plain accepts every value."""
+    if get_origin(annotation) is Literal:
+        return _one_of(get_args(annotation))
+    if get_origin(annotation) in (Union, UnionType):  # TOML has no None
+        others = [one for one in get_args(annotation) if one is not type(None)]
+        return _rule_of(others[0]) if len(others) == 1 else _ANYTHING
+    return _OF_TYPE.get(get_origin(annotation) or annotation, _ANYTHING)
+
+
+def _rules_of(make: Callable[..., Any]) -> dict[str, _Rule]:
+    """Return the rules for the parameters of a class."""
+    return {name: _rule_of(type_) for name, type_ in parameter_types(make).items()}
+
+
 _EXPERIMENT = {
     "name": _NAME,
     "title": _TEXT,
@@ -110,37 +124,69 @@ _EXPERIMENT = {
         "a table [corpus] or several [[corpus]]",
         lambda v: all(isinstance(one, dict) for one in (v if isinstance(v, list) else [v])),
     ),
-    "seeds": _list_of(
-        "a list of at least one seed, of distinct whole numbers of at least 0", _is_whole
+    "seeds": _Rule(
+        "a list of at least one seed, of distinct whole numbers of at least 0",
+        lambda v: _is_list(v, _is_whole) and len(v) > 0,
     ),
-    "words": _TABLE,
-    "content": _TABLE,
-    "related": _TABLE,
-    "labels": _TABLE,
+    **dict.fromkeys(("words", "content", "related", "labels", "thresholds"), _TABLE),
     "variants": _some_of(VARIANT_NAMES),
-    "evidence_weights": _list_of(
-        f"a list of distinct numbers of at least 0, or {AUTO!r} among them", _is_weight
+    "evidence_weights": _Rule(
+        f"a list of distinct numbers of at least 0, or {AUTO!r} among them",
+        lambda v: _is_list(v, _is_weight),
     ),
     "additions": _ANYTHING,
     "controls": _some_of(CONTROLS),
-    "thresholds": _TABLE,
     "metrics": _some_of(SCORE_NAMES),
 }
-_CORPUS = {
+#: The part of a corpus whose documents are chosen: a key of [corpus.documents].
+_PARTS = ("train", "test")
+_CORPUS = {key: rule for key, rule in _rules_of(CorpusChoice).items() if key not in _PARTS} | {
     "name": _NAME,
-    "path": _TEXT,
-    "options": _TABLE,
     "documents": _TABLE,
-    "labels": _one_of(["all", "in_both"]),
-    "test_share": _SHARE,
-    "split_seed": _WHOLE,
-    "content": _TABLE,
-    "related": _TABLE,
-    "vocab": _TEXT,
-    "label_language": _TEXT,
+    "test_share": _Rule("a number between 0 and 1", lambda v: _is_number(v) and 0 < v < 1),
 }
-_DOCUMENTS = dict.fromkeys(("train", "test"), _one_of(["all", "labelled"]))
+_DOCUMENTS = {part: _rules_of(CorpusChoice)[part] for part in _PARTS}
 _FEATURES = {"weights": _one_of(WEIGHTS), "terms": _TABLE}
+
+
+def shipped_experiments() -> dict[str, str]:
+    """Return the text of the experiments that come with labelkin, by name.
+
+    Examples
+    --------
+    >>> "reuters21578" in shipped_experiments()
+    True
+    """
+    found = {file.name.removesuffix(".toml"): file for file in _PACKAGED.iterdir()}
+    return {name: found[name].read_text(encoding="utf-8") for name in sorted(found)}
+
+
+def find_experiment(name: str | os.PathLike[str]) -> Experiment:
+    """Return an experiment by the path of its file, or one that comes with labelkin by its name.
+
+    Parameters
+    ----------
+    name : str or path
+        The path of a TOML file, or a name of :func:`shipped_experiments`.
+
+    Returns
+    -------
+    Experiment
+
+    Examples
+    --------
+    >>> find_experiment("reuters21578").title
+    'Reuters-21578 (ModApte, 90 topics)'
+    """
+    if Path(name).is_file() or Path(name).suffix:
+        return read_experiment(name)
+    shipped = shipped_experiments()
+    if name not in shipped:
+        raise FileNotFoundError(
+            f"There is no file {os.fspath(name)!r}, and no experiment of that name comes with "
+            f"labelkin. These do: {', '.join(shipped)}."
+        )
+    return parse_experiment(shipped[str(name)], source=f"{name}.toml")
 
 
 def read_experiment(path: str | os.PathLike[str]) -> Experiment:
@@ -181,8 +227,6 @@ def parse_experiment(
     corpora = top["corpus"] if isinstance(top["corpus"], list) else [top["corpus"]]
     choices = tuple(_read_corpus(one, top, place, Path(folder)) for one in corpora)
     place.check_distinct([choice.name for choice in choices], "corpora")
-    if top.get("seeds") == []:
-        raise place.error("seeds must be a list of at least one seed, got [].")
     return Experiment(
         name=top["name"],
         title=top.get("title", top["name"]),
@@ -216,16 +260,18 @@ def _read_corpus(
 ) -> CorpusChoice:
     place = above.inside("corpus")
     place.check(table, _CORPUS, () if "path" in table else ["name"])
-    documents = table.get("documents", {})
+    given = {"name": Path(table.get("path", "")).stem, **table}
+    documents = given.pop("documents", {})
     place.inside("documents").check(documents, _DOCUMENTS)
-    path, vocab = table.get("path"), table.get("vocab")
-    if vocab is not None and vocab not in PACKAGED:
-        vocab = str(folder / Path(vocab).expanduser())
+    for key in ("path", "vocab"):
+        if key in table and (key == "path" or table[key] not in PACKAGED):
+            given[key] = str(folder / Path(table[key]).expanduser())
     content = _read_parts(top, "content", _read_content, above)
     content |= _read_parts(table, "content", _read_content, place)
-    name = table.get("name") or Path(path or "").stem
     if not content:
-        raise place.error(f"the corpus {name} must have a content classifier: [content.NB].")
+        raise place.error(
+            f"the corpus {given['name']} must have a content classifier: [content.NB]."
+        )
 
     def read_related(name: str, values: Mapping[str, Any], place: _Place) -> RelatedMethod:
         return _read_related(name, values, place, content)
@@ -233,20 +279,7 @@ def _read_corpus(
     related = _read_parts(top, "related", read_related, above)
     related |= _read_parts(table, "related", read_related, place)
     place.check_distinct([*content, *related], "content classifiers and related methods")
-    return CorpusChoice(
-        name=name,
-        path=None if path is None else str(folder / Path(path).expanduser()),
-        options=table.get("options", {}),
-        train=documents.get("train", "all"),
-        test=documents.get("test", "all"),
-        labels=table.get("labels", "all"),
-        test_share=table.get("test_share"),
-        split_seed=table.get("split_seed", 0),
-        content=content,
-        related=related,
-        vocab=vocab,
-        label_language=table.get("label_language"),
-    )
+    return CorpusChoice(**{**given, **documents, "content": content, "related": related})
 
 
 def _read_content(name: str, table: Mapping[str, Any], place: _Place) -> ContentChoice:
@@ -335,19 +368,8 @@ def _read_parameters(
     table: Mapping[str, Any], make: Callable[..., Any], place: _Place
 ) -> dict[str, Any]:
     """Return a table that contains only the parameters of a transformer."""
-    types = parameter_types(make)
-    place.check(table, {name: _rule_of(type_) for name, type_ in types.items()})
+    place.check(table, _rules_of(make))
     return dict(table)
-
-
-def _rule_of(annotation: Any) -> _Rule:
-    """Return the rule for a parameter of a type; a type that is not plain accepts every value."""
-    if get_origin(annotation) is Literal:
-        return _one_of(get_args(annotation))
-    if get_origin(annotation) in (Union, UnionType):  # TOML has no None
-        others = [one for one in get_args(annotation) if one is not type(None)]
-        return _rule_of(others[0]) if len(others) == 1 else _ANYTHING
-    return _OF_TYPE.get(annotation, _ANYTHING)
 
 
 class _Place(NamedTuple):

@@ -116,28 +116,6 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
-class System:
-    """A content classifier, alone or with an addition, and how its log-odds become decisions.
-
-    Without ``thresholds`` they are cut at 0, probability ½.
-    """
-
-    content: str
-    addition: Addition | Control | None = None
-    thresholds: Thresholds | None = None
-
-    @property
-    def scored(self) -> str:
-        """The paper's name of the system that returns the log-odds, ``"NB+BLR+M2"``."""
-        return f"{self.content}+{self.addition.name}" if self.addition else self.content
-
-    @property
-    def name(self) -> str:
-        """The name of the system, ``"NB+BLR+M2 | SCutFBR"``."""
-        return f"{self.scored} | {self.thresholds.name}" if self.thresholds else self.scored
-
-
-@dataclass(frozen=True)
 class CorpusChoice:
     """A corpus, and the part of it that an experiment uses.
 
@@ -159,14 +137,14 @@ class CorpusChoice:
     """
 
     name: str
-    path: str | None
-    options: Mapping[str, Any]
-    train: Literal["all", "labelled"]
-    test: Literal["all", "labelled"]
-    labels: Literal["all", "in_both"]
-    test_share: float | None
-    split_seed: int
-    content: Mapping[str, ContentChoice]
+    path: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    train: Literal["all", "labelled"] = "all"
+    test: Literal["all", "labelled"] = "all"
+    labels: Literal["all", "in_both"] = "all"
+    test_share: float | None = None
+    split_seed: int = 0
+    content: Mapping[str, ContentChoice] = field(default_factory=dict)
     related: Mapping[str, RelatedMethod] = field(default_factory=dict)
     vocab: str | None = None
     label_language: str | None = None
@@ -185,44 +163,64 @@ class PlannedRun:
     ----------
     corpus, seed
         The name of the corpus, and the seed.
-    system
-        The system to be trained.
+    content
+        The name of the content classifier, or of the related method.
     configuration
         All settings that decide the result, as plain values.
+    addition
+        The addition to the content; ``None``: none.
+    thresholds
+        The threshold rule; ``None``: log-odds are cut at 0, probability ½.
     start
         The run whose log-odds this one starts from: the content alone, or, for a threshold rule,
         the run it decides on; ``None`` for the content alone.
     keeps_out_of_fold
         Whether other runs need its out-of-fold log-odds of the training documents.
     related
-        The related method, if it is one; the system has its name.
+        The related method, if it is one.
     """
 
     corpus: str
     seed: int
-    system: System
+    content: str
     configuration: Mapping[str, Any]
+    addition: Addition | Control | None = None
+    thresholds: Thresholds | None = None
     start: PlannedRun | None = None
     keeps_out_of_fold: bool = False
     related: RelatedMethod | None = None
 
     @property
+    def scored(self) -> str:
+        """The paper's name of the system that returns the log-odds, ``"NB+BLR+M2"``."""
+        return f"{self.content}+{self.addition.name}" if self.addition else self.content
+
+    @property
+    def system(self) -> str:
+        """The name of the system, ``"NB+BLR+M2 | SCutFBR"``."""
+        return f"{self.scored} | {self.thresholds.name}" if self.thresholds else self.scored
+
+    @property
     def name(self) -> str:
-        """The run's name in its corpus, and that of its folder.
+        """The name of the run in its corpus, and of its folder.
 
         ``"NB+BLR+M2@seed0"``, with a threshold rule ``"NB+BLR+M2@SCutFBR@seed0"``.
         """
-        rule = f"@{self.system.thresholds.name}" if self.system.thresholds else ""
-        return f"{self.system.scored.replace(' ', '_')}{rule}@seed{self.seed}"
+        rule = f"@{self.thresholds.name}" if self.thresholds else ""
+        return f"{self.scored.replace(' ', '_')}{rule}@seed{self.seed}"
+
+    @property
+    def place(self) -> str:
+        """The folder of the run, relative to the result folder."""
+        return f"{self.corpus}/runs/{self.name}"
 
     def record(self) -> dict[str, Any]:
         """Return the run as plain values."""
-        addition, thresholds = self.system.addition, self.system.thresholds
         return {
-            "system": self.system.name,
-            "content": self.system.content,
-            "addition": addition.name if addition else "",
-            "thresholds": thresholds.name if thresholds else "",
+            "system": self.system,
+            "content": self.content,
+            "addition": self.addition.name if self.addition else "",
+            "thresholds": self.thresholds.name if self.thresholds else "",
             "corpus": self.corpus,
             "seed": self.seed,
             "configuration": self.configuration,
@@ -276,10 +274,7 @@ class Experiment:
             run
             for corpus in self.corpora
             for seed in self.seeds
-            for run in (
-                *(run for content in corpus.content for run in self._runs(corpus, seed, content)),
-                *(self._related_run(corpus, seed, name) for name in corpus.related),
-            )
+            for run in self._runs(corpus, {"corpus": corpus.identity(), "words": self.words}, seed)
         )
 
     def threshold_runs(self) -> tuple[PlannedRun, ...]:
@@ -287,56 +282,43 @@ class Experiment:
         return tuple(
             replace(
                 run,
-                system=replace(run.system, thresholds=thresholds),
+                thresholds=thresholds,
                 configuration={**run.configuration, "thresholds": _plain(asdict(thresholds))},
                 start=run,
                 keeps_out_of_fold=False,
             )
             for run in self.runs()
-            if run.related is None and self._is_thresholded(run.system)
+            if run.related is None and self._is_thresholded(run.addition)
             for thresholds in self.thresholds.values()
         )
 
-    def _related_run(self, corpus: CorpusChoice, seed: int, name: str) -> PlannedRun:
-        related = corpus.related[name]
-        configuration = {
-            "corpus": corpus.identity(),
-            "words": self.words,
-            "related": related.identity(),
-            "seed": seed,
-        }
-        system = System(name)
-        return PlannedRun(corpus.name, seed, system, _plain(configuration), related=related)
+    def _runs(
+        self, corpus: CorpusChoice, settings: Mapping[str, Any], seed: int
+    ) -> Iterator[PlannedRun]:
+        """Yield each content classifier alone and with its additions, then related methods."""
+        is_learned_from = bool(self.controls) or any(a.learns_from_content for a in self.additions)
+        for name, content in corpus.content.items():
+            alone = None
+            for addition in (None, *self.additions, *map(Control, self.controls)):
+                given = {**settings, "content": asdict(content), "addition": None, "seed": seed}
+                if isinstance(addition, Addition):
+                    given["addition"] = asdict(addition)
+                elif addition is not None:
+                    given["control"] = addition.name
+                keeps = self._is_thresholded(addition) or (addition is None and is_learned_from)
+                run = PlannedRun(
+                    corpus.name, seed, name, _plain(given), addition, None, alone, keeps
+                )
+                alone = alone or run
+                yield run
+        for name, related in corpus.related.items():
+            given = {**settings, "related": related.identity(), "seed": seed}
+            yield PlannedRun(corpus.name, seed, name, _plain(given), related=related)
 
-    def _runs(self, corpus: CorpusChoice, seed: int, content: str) -> Iterator[PlannedRun]:
-        """Yield the run of a content classifier alone, then those that start from it."""
-        alone = None
-        for addition in (None, *self.additions, *map(Control, self.controls)):
-            system = System(content, addition)
-            configuration = {
-                "corpus": corpus.identity(),
-                "words": self.words,
-                "content": asdict(corpus.content[content]),
-                "addition": asdict(addition) if isinstance(addition, Addition) else None,
-                **({"control": addition.name} if isinstance(addition, Control) else {}),
-                "seed": seed,
-            }
-            keeps = self._keeps_out_of_fold(system)
-            run = PlannedRun(corpus.name, seed, system, _plain(configuration), alone, keeps)
-            alone = alone or run
-            yield run
-
-    def _is_thresholded(self, system: System) -> bool:
+    def _is_thresholded(self, addition: Addition | Control | None) -> bool:
         """Return whether threshold rules are tried on it: on content and on learned weights."""
-        addition = system.addition
         is_tried = addition is None or (isinstance(addition, Addition) and addition.weight == AUTO)
         return bool(self.thresholds) and is_tried
-
-    def _keeps_out_of_fold(self, system: System) -> bool:
-        """Return whether a threshold rule, an addition or a control learns from it."""
-        if system.addition is None and any(one.learns_from_content for one in self.additions):
-            return True
-        return self._is_thresholded(system) or (system.addition is None and bool(self.controls))
 
 
 def _plain(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -103,34 +103,33 @@ def _run_missing(
 ) -> Results:
     report = progress or (lambda done, total, text: None)
     planned = experiment.runs() + experiment.threshold_runs()
-    done = {_key(run): store.read_run(folder, run) for run in planned if _is_done(folder, run)}
+    done = {
+        run.place: found
+        for run in planned
+        if store.is_complete(folder, run)
+        for found in [store.read_run(folder, run)]
+        if not _has_more_time(run, found)
+    }
     write_atomic(folder / store.EXPERIMENT, experiment.text)
-    work: _CorpusWork | None = None
-    for run in planned:
-        if work is None or work.choice.name != run.corpus:  # one corpus at a time is in memory
-            choice = next(one for one in experiment.corpora if one.name == run.corpus)
-            place, path = folder / run.corpus, paths.get(run.corpus)
-            work = _CorpusWork(experiment, choice, place, path, run_progress, done)
-            work.restore()
-        if _key(run) not in done:
-            report(len(done), len(planned), f"{run.name} on {run.corpus}")
-            work.make(run)
-            done[_key(run)] = store.read_run(folder, run)
+    for choice in experiment.corpora:  # one corpus at a time is in memory
+        path = paths.get(choice.name)
+        work = _CorpusWork(experiment, choice, folder, path, run_progress, done)
+        work.restore()
+        for run in planned:
+            if run.corpus == choice.name and run.place not in done:
+                report(len(done), len(planned), f"{run.name} on {run.corpus}")
+                work.make(run)
+                done[run.place] = store.read_run(folder, run)
     report(len(done), len(planned), "done")
-    runs = [done[_key(run)] for run in planned]
-    names = [choice.name for choice in experiment.corpora]
-    corpora = tuple(store.corpus_results(folder, name, runs) for name in names)
+    runs = [done[run.place] for run in planned]
+    corpora = tuple(store.corpus_results(folder, one.name, runs) for one in experiment.corpora)
     return Results(experiment, corpora, folder)
 
 
-def _is_done(folder: Path, run: PlannedRun) -> bool:
-    """Return whether a run is complete; a related method may now have a longer time limit."""
-    if not store.is_complete(folder, run):
-        return False
-    if run.related is None:
-        return True
-    stopped, limit = store.read_run(folder, run).out_of_time, run.related.time_limit
-    return stopped is None or (limit is not None and limit <= stopped)
+def _has_more_time(run: PlannedRun, found: Run) -> bool:
+    """Return whether a related method that was stopped now has a longer time limit."""
+    limit = run.related.time_limit if run.related else None
+    return found.out_of_time is not None and (limit is None or limit > found.out_of_time)
 
 
 @dataclass
@@ -144,13 +143,13 @@ class _CorpusWork:
     experiment, choice
         The experiment, and one of its corpora.
     folder
-        Of the corpus, in that of the experiment.
+        The result folder.
     path
         The path of the corpus; ``None``: that of the experiment.
     progress
         Called at every block of test documents.
     done
-        The finished runs.
+        The finished runs by their place.
     fixed
         By name additions that learn nothing from content: they serve all contents and seeds.
     """
@@ -160,22 +159,27 @@ class _CorpusWork:
     folder: Path
     path: str | os.PathLike[str] | None
     progress: Progress | None
-    done: dict[tuple[str, str], Run]
+    done: dict[str, Run]
     fixed: dict[str, Trained] = field(default_factory=dict)
 
     def make(self, run: PlannedRun) -> None:
         """Train a system and write its run."""
+        start = self.done[run.start.place] if run.start else None
         if run.related is not None:
             self._make_related(run, run.related)
-        elif run.system.thresholds and run.start:
-            self._make_decisions(run, self.done[_key(run.start)], run.system.thresholds)
+        elif run.thresholds and start:
+            self._make_decisions(run, start, run.thresholds)
         else:
-            self._make_log_odds(run)
+            self._make_log_odds(run, start)
 
     def restore(self) -> None:
         """Write the files of the corpus if they are missing."""
-        if not ((self.folder / store.TRUTH).exists() and (self.folder / store.FACTS).exists()):
+        if not all((self._place / name).exists() for name in (store.TRUTH, store.FACTS)):
             _ = self._corpus
+
+    @property
+    def _place(self) -> Path:
+        return self.folder / self.choice.name
 
     @cached_property
     def _corpus(self) -> PreparedCorpus:
@@ -183,37 +187,35 @@ class _CorpusWork:
         if self.progress is not None:
             self.progress(0, 1, f"reading {self.choice.name}")
         corpus = prepare(self.choice, self.experiment.words, self.path)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        has_runs = any(self.folder.glob(f"{store.RUNS}/*@seed*/run.json"))
-        if has_runs and (self.folder / store.FACTS).exists():
-            old = store.read_facts(self.folder).get("sha256")
+        self._place.mkdir(parents=True, exist_ok=True)
+        if any(self._place.glob("runs/*@seed*/run.json")) and (self._place / store.FACTS).exists():
+            old = store.read_facts(self._place).get("sha256")
             changed = store.first_difference(old, corpus.facts["sha256"])
             if changed:
                 raise ValueError(
-                    f"The runs in {self.folder} were made on other data: the checksum of "
+                    f"The runs in {self._place} were made on other data: the checksum of "
                     f"{changed}. Use another folder (--out), or delete these."
                 )
-        store.write_truth(self.folder, corpus.Y_train, corpus.Y_test, corpus.ids)
-        store.write_json(self.folder / store.FACTS, corpus.facts)
+        store.write_truth(self._place, corpus.Y_train, corpus.Y_test, corpus.ids)
+        store.write_json(self._place / store.FACTS, corpus.facts)
         return corpus
 
     @cached_property
     def _labels(self) -> LabelMatrix:
-        return store.read_truth(self.folder)[0]
+        return store.read_truth(self._place)[0]
 
-    def _make_log_odds(self, run: PlannedRun) -> None:
-        watch, start = Stopwatch(), self.done[_key(run.start)] if run.start else None
+    def _make_log_odds(self, run: PlannedRun, start: Run | None) -> None:
+        watch = Stopwatch()
         shape = self._corpus.Y_test.shape if start is None else start.log_odds().shape
         trained = self._train(run, start, lambda what: self._report(run, 0, shape[0], what))
         self._report(run, 0, shape[0], "documents")
         if start is None:
-            weights = self.choice.content[run.system.content].weights
-            documents = self._corpus.test_blocks(weights)
+            documents = self._corpus.test_blocks(self.choice.content[run.content].weights)
         else:
             documents = store.blocks_of(start.log_odds())
         blocks = self._counted(map(trained.log_odds, documents), run, shape[0])
         record = {**run.record(), "shape": shape, "learned": trained.learned}
-        with store.new_run(self.folder / store.RUNS / run.name, record) as part:
+        with store.new_run(self.folder / run.place, record) as part:
             store.write_log_odds(part, blocks, shape)
             if trained.out_of_fold is not None:
                 unseen = trained.out_of_fold
@@ -221,9 +223,9 @@ class _CorpusWork:
             record["seconds"] = {**watch.seconds(), **trained.seconds}
 
     def _train(self, run: PlannedRun, start: Run | None, report: Callable[[str], None]) -> Trained:
-        addition, out_of_fold = run.system.addition, run.keeps_out_of_fold
+        addition, out_of_fold = run.addition, run.keeps_out_of_fold
         if addition is None or start is None:
-            content = self.choice.content[run.system.content]
+            content = self.choice.content[run.content]
             return train_content(content, run.seed, self._corpus, report, out_of_fold=out_of_fold)
         report("learning")
         if isinstance(addition, Control):
@@ -246,7 +248,7 @@ class _CorpusWork:
         whole = [np.array(scores)] if rule.needs_batch else store.blocks_of(scores)
         blocks = self._counted(map(rule.decide, whole), run, len(scores))
         record = {**run.record(), "shape": scores.shape, "to_log_odds": scored.folder.name}
-        with store.new_run(self.folder / store.RUNS / run.name, record) as part:
+        with store.new_run(self.folder / run.place, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
             write_atomic(part / store.CUTS, csv_text([LabelCut._fields, *rule.table()]))
             record["seconds"] = {**watch.seconds(), **learned}
@@ -261,7 +263,7 @@ class _CorpusWork:
         job = Job(make_related(related, run.seed), X, self._corpus.Y_train, stack(tests))
         answer = run_in_subprocess(job, related.time_limit)
         record = {**run.record(), "shape": shape, "seconds": watch.seconds()}
-        with store.new_run(self.folder / store.RUNS / run.name, record) as part:
+        with store.new_run(self.folder / run.place, record) as part:
             if answer is None:
                 record["out_of_time"] = related.time_limit
                 return
@@ -282,7 +284,3 @@ class _CorpusWork:
     def _report(self, run: PlannedRun, n_done: int, n_documents: int, what: str) -> None:
         if self.progress is not None:
             self.progress(n_done, n_documents, f"{run.name}: {what}")
-
-
-def _key(run: PlannedRun) -> tuple[str, str]:
-    return run.corpus, run.name

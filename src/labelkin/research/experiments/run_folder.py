@@ -45,7 +45,7 @@ from labelkin.research.experiments.plan import Experiment, PlannedRun
 from labelkin.scaling.array_files import read_archive
 from labelkin.scaling.blocks import read_block
 
-EXPERIMENT, TRUTH, FACTS, RUNS = "experiment.toml", "truth.npz", "corpus.json", "runs"
+EXPERIMENT, TRUTH, FACTS = "experiment.toml", "truth.npz", "corpus.json"
 LOG_ODDS, DECISIONS, RECORD = "log_odds.npy", "decisions.npy", "run.json"
 OUT_OF_FOLD, CUTS = "out_of_fold.npy", "cuts.csv"
 
@@ -244,25 +244,19 @@ def corpus_results(folder: Path, corpus: str, runs: Sequence[Run]) -> CorpusResu
     )
 
 
-def folder_of(folder: Path, run: PlannedRun) -> Path:
-    """Return the folder of a run of the experiment in ``folder``."""
-    return folder / run.corpus / RUNS / run.name
-
-
 def is_complete(folder: Path, run: PlannedRun) -> bool:
     """Return whether a run is there with all that others need of it, and the run it decides on."""
-    place = folder_of(folder, run)
+    place = folder / run.place
     if run.keeps_out_of_fold and not (place / OUT_OF_FOLD).exists():
         return False
-    scored = run.start if run.system.thresholds else None
-    return place.is_dir() and (scored is None or folder_of(folder, scored).is_dir())
+    scored = run.start if run.thresholds else None
+    return place.is_dir() and (scored is None or (folder / scored.place).is_dir())
 
 
 def read_run(folder: Path, planned: PlannedRun) -> Run:
     """Read a run and check its arrays and its configuration."""
-    place = folder_of(folder, planned)
-    decides = planned.system.thresholds is not None
-    arrays = {DECISIONS: np.bool_} if decides else {LOG_ODDS: np.float64, DECISIONS: np.bool_}
+    place, scored = folder / planned.place, planned.start if planned.thresholds else None
+    arrays = {DECISIONS: np.bool_} if scored else {LOG_ODDS: np.float64, DECISIONS: np.bool_}
     if planned.related is not None and not (place / LOG_ODDS).exists():
         arrays = {}  # it was stopped, or the record names the missing file
     record = _read_record(place, planned, arrays)
@@ -272,7 +266,7 @@ def read_run(folder: Path, planned: PlannedRun) -> Run:
         seconds=record["seconds"],
         learned=record.get("learned", {}),
         folder=place,
-        log_odds_folder=folder_of(folder, planned.start) if decides and planned.start else place,
+        log_odds_folder=folder / scored.place if scored else place,
         memory=record.get("memory"),
         out_of_time=record.get("out_of_time"),
         warnings=record.get("warnings", ()),

@@ -7,15 +7,11 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from labelkin.files import csv_text, write_atomic
 from labelkin.pages import page_template
 from labelkin.research.reports.paper import paper_tables
-from labelkin.research.reports.plots import (
-    gain_pictures,
-    reliability_pictures,
-)
+from labelkin.research.reports.plots import gain_pictures, reliability_pictures
 from labelkin.research.reports.results import Outcome, read_outcomes
 from labelkin.research.reports.scores import Score
 from labelkin.research.reports.tables import (
@@ -64,7 +60,7 @@ def report_results(
 
 
 def markdown_document(outcomes: Sequence[Outcome]) -> str:
-    """Return all tables of all corpora as Markdown, with how they were made."""
+    """Return all tables of all corpora as Markdown, with the settings and versions."""
     parts = []
     for outcome in outcomes:
         parts.append(f"# {markdown_text(outcome.title)}")
@@ -73,29 +69,29 @@ def markdown_document(outcomes: Sequence[Outcome]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def markdown_sections(tables: Iterable[Table], level: int, said: set[str]) -> Iterator[str]:
+def markdown_sections(tables: Iterable[Table], level: int, written: set[str]) -> Iterator[str]:
     """Yield tables, each under its title, with its notes below it.
 
-    Notes among those ``said`` are not said again; new ones are put there.
+    Notes in ``written`` are left out; new ones are added to it.
     """
     for table in tables:
         yield f"{'#' * level} {markdown_text(table.title)}"
         if not table.caption.startswith(table.title):
             yield markdown_text(f"{table.caption}.")
-        yield markdown_table(table, apart=True)
-        yield from (markdown_text(note) for note in table.notes if note not in said)
-        said.update(table.notes)
+        yield markdown_table(table)
+        yield from (markdown_text(note) for note in table.notes if note not in written)
+        written.update(table.notes)
 
 
 def markdown_facts(outcome: Outcome) -> str:
-    """Return how it was made, as a list."""
+    """Return the settings and versions as a list."""
     return "\n".join(
         f"- {markdown_text(name)}: {markdown_text(fact)}" for name, fact in outcome.facts.items()
     )
 
 
 def latex_document(outcomes: Sequence[Outcome]) -> str:
-    """Return all tables of all corpora as LaTeX, to be read into a document."""
+    r"""Return all tables of all corpora as LaTeX for ``\input``."""
     parts = [_LATEX_HEAD]
     for outcome in outcomes:
         parts.append(f"% {latex_text(outcome.title)}")
@@ -104,18 +100,17 @@ def latex_document(outcomes: Sequence[Outcome]) -> str:
 
 
 def scores_csv(scores: Iterable[Score]) -> str:
-    """Return every score that is there, a line each, beside it the paper's and the difference.
+    """Return the scores of the runs, a line each, with the paper's figure and the difference.
 
     Values are written in full, so that reading them back gives the same numbers. One-error is
-    compared with 1 less what the paper prints, as in the tables.
+    compared with 1 less the printed figure, as in the tables.
     """
     rows = [["corpus", "system", "metric", "value", "paper", "difference"]]
     for score in scores:
         if not math.isnan(score.value):
-            paper = "" if score.paper is None else repr(score.paper.value)
-            difference = "" if score.paper is None else repr(score.difference)
-            row = [score.corpus, score.system, score.metric, repr(float(score.value))]
-            rows.append([*row, paper, difference])
+            paper = [repr(score.paper.value), repr(score.difference)] if score.paper else ["", ""]
+            value = repr(float(score.value))
+            rows.append([score.corpus, score.system, score.metric, value, *paper])
     return csv_text(rows)
 
 
@@ -132,25 +127,21 @@ def html_page(outcomes: Sequence[Outcome], *, introduction: str = "") -> str:
         A paragraph on the corpus.
     """
     in_paper = any(outcome.paper for outcome in outcomes)
+    can_draw = find_spec("matplotlib") is not None
+    sections = [
+        {
+            "outcome": outcome,
+            "tables": paper_tables(outcome),
+            "gains": gain_pictures(outcome, addition) if can_draw and addition else [],
+            "reliability": reliability_pictures(outcome, addition) if can_draw and addition else [],
+        }
+        for outcome in outcomes
+        for addition in [outcome.addition]
+    ]
     return page_template("page.html").render(
         title="The paper’s tables, measured again" if in_paper else "What the other labels add",
         names=", ".join(outcome.corpus for outcome in outcomes),
         introduction=introduction,
-        sections=[_section(outcome) for outcome in outcomes],
-        has_plots=_can_draw(),
+        sections=sections,
+        has_plots=can_draw,
     )
-
-
-def _section(outcome: Outcome) -> dict[str, Any]:
-    """Return what the template shows of one corpus."""
-    draws, addition = _can_draw(), outcome.addition
-    return {
-        "outcome": outcome,
-        "tables": paper_tables(outcome),
-        "gains": gain_pictures(outcome, addition) if draws and addition else [],
-        "reliability": reliability_pictures(outcome, addition) if draws and addition else [],
-    }
-
-
-def _can_draw() -> bool:
-    return find_spec("matplotlib") is not None

@@ -8,8 +8,7 @@ count how often an addition is better and worse. An experiment may have further 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 
 from labelkin.research.reports.results import Outcome
 from labelkin.research.reports.scores import (
@@ -31,80 +30,73 @@ from labelkin.research.reports.tables import (
     signed_text,
 )
 
-#: What the paper's tables call the metrics.
+#: Names of the metrics in the paper's tables.
 HEADS = {"micro_f1": "μF₁", "macro_f1": "MF₁"} | {m: WORDS[m].capitalize() for m in LOSSES}
 LEGEND = (
-    "Δ% is the change against the content classifier alone. Signs: ≪ and < say that the baseline "
-    "is worse than the proposal (P < 0.01, P < 0.05), ≫ and > that it is better, ~ that nothing "
-    "was shown. s compares decision by decision (micro sign test), S label by label (macro "
-    "sign test)."
+    "Δ% is the change against the content classifier alone. Signs: ≪ and < mean that the baseline "
+    "is worse than the proposal (P < 0.01, P < 0.05), ≫ and > that it is better, ~ that no "
+    "difference was shown. s compares single decisions (micro sign test), S compares labels "
+    "(macro sign test)."
 )
 _DECIMALS = 5  # the paper's
 
 
 def paper_tables(outcome: Outcome) -> list[Table]:
-    """Return the tables of one corpus: label-based, example-based, the summaries, what is more."""
+    """Return the tables of one corpus: label-based, example-based, summaries, further metrics."""
     tables = [label_table(outcome), example_table(outcome)]
     summaries = [f1_summary([outcome]), loss_summary([outcome])]
     return [*tables, *summaries, *further_tables(outcome)]
 
 
-# Tables of scores
-
 #: A column: its header, the metric it shows, and how a score becomes a cell.
-_Column = tuple[tuple[str, str], str, Callable[[Score], Cell]]
+_Column = tuple[str, str, Callable[[Score], Cell]]
 
 
 def label_table(outcome: Outcome) -> Table:
     """Return micro and macro F1 with Δ% and signs; a group of rows per content classifier."""
     columns: list[_Column] = []
     for metric, test in zip(F1_METRICS, ("s-test", "S-test"), strict=True):
-        columns.append((("", HEADS[metric]), metric, _value_cell))
-        columns.append(((metric.partition("_")[0], "Δ%"), metric, _change_cell))
-        columns.append((("", test), metric, _sign_cell))
-    table = _score_table(outcome, columns, "label_based", "Label-based measures", (1, 3, 3))
+        columns.append((HEADS[metric], metric, _value_cell))
+        columns.append((f"{metric.partition('_')[0]} Δ%", metric, _change_cell))
+        columns.append((test, metric, _sign_cell))
     classifiers = "; ".join(f"{name}: {what}" for name, what in outcome.classifiers.items())
-    described = (f"{classifiers}.",) if classifiers else ()
-    return replace(table, notes=(LEGEND, *_notes(outcome), *described))
+    notes = [LEGEND, *_notes(outcome), *([f"{classifiers}."] if classifiers else [])]
+    return _score_table(outcome, columns, "label_based", "Label-based measures", notes)
 
 
 def example_table(outcome: Outcome) -> Table:
     """Return Hamming loss, subset loss and one-error, each marked as better or worse."""
     columns: list[_Column] = []
     for metric in LOSSES:
-        columns.append((("", HEADS[metric]), metric, _value_cell))
-        columns.append(((HEADS[metric].partition(" ")[0], "mark"), metric, _mark_cell))
-    title = "Example-based and ranking measures"
-    table = _score_table(outcome, columns, "example_based", title, (1, 2, 2, 2))
+        columns.append((HEADS[metric], metric, _value_cell))
+        columns.append((f"{HEADS[metric].partition(' ')[0]} mark", metric, _mark_cell))
     legend = "• better than the content classifier alone or equal to it, ◦ worse."
-    reason = (one_error_note(),) if outcome.paper else ()
-    return replace(table, notes=(legend, *_notes(outcome), *reason))
+    notes = [legend, *_notes(outcome), *([one_error_note()] if outcome.paper else [])]
+    title = "Example-based and ranking measures"
+    return _score_table(outcome, columns, "example_based", title, notes)
 
 
 def further_tables(outcome: Outcome) -> Iterator[Table]:
     """Yield a table of the experiment's metrics that are not in the paper, if any."""
     metrics = [metric for metric in outcome.metrics if metric not in METRICS]
     if metrics:
-        columns: list[_Column] = [(("", metric), metric, _value_cell) for metric in metrics]
-        yield _score_table(outcome, columns, "further", "Further measures", (1, len(metrics)))
+        columns: list[_Column] = [(metric, metric, _value_cell) for metric in metrics]
+        yield _score_table(outcome, columns, "further", "Further measures")
 
 
 def _score_table(
-    outcome: Outcome,
-    columns: Sequence[_Column],
-    key: str,
-    title: str,
-    together: tuple[int, ...],
+    outcome: Outcome, columns: Sequence[_Column], key: str, title: str, notes: Sequence[str] = ()
 ) -> Table:
     """Return a row per system, grouped by content classifier."""
-
-    def row(scores: Mapping[str, Score]) -> list[Cell]:
-        name = Cell(scores[METRICS[0]].system)
-        return [name, *(cell(scores[metric]) for _, metric, cell in columns)]
-
-    groups = [[row(scores) for scores in group] for group in outcome.groups()]
-    header = [("", "Model"), *(head for head, _, _ in columns)]
-    return Table(header, groups, key, title, f"{title} for {outcome.title}", together)
+    groups = [
+        [
+            [Cell(scores[METRICS[0]].system), *(cell(scores[m]) for _, m, cell in columns)]
+            for scores in group
+        ]
+        for group in outcome.groups()
+    ]
+    header = ["Model", *(head for head, _, _ in columns)]
+    return Table(header, groups, key, title, f"{title} for {outcome.title}", tuple(notes))
 
 
 def _value_cell(score: Score) -> Cell:
@@ -163,49 +155,38 @@ def _notes(outcome: Outcome) -> Iterator[str]:
         yield f"Missing, not run yet: {', '.join(outcome.missing)}."
 
 
-# Summaries
-
-
 def f1_summary(outcomes: Sequence[Outcome]) -> Table:
     """Count how often an addition is better and worse, and significantly so, by F1."""
-    return Table(
-        *_count_rows(outcomes, F1_METRICS, lambda counts: "/".join(map(str, counts))),
-        key="summary_f1",
-        title="Better and worse by F1",
-        caption=(
-            "Number of times that a content classifier with an addition is better/significantly "
-            "better/worse/significantly worse than alone, with respect to micro and macro F₁"
-        ),
-        columns=(1, 1, 1),
-        notes=tuple(_count_notes(outcomes)),
+    title = "Better and worse by F1"
+    caption = (
+        "Number of times that a content classifier with an addition is better/significantly "
+        "better/worse/significantly worse than alone, with respect to micro and macro F₁"
     )
+    header, rows = _count_rows(outcomes, F1_METRICS, lambda counts: "/".join(map(str, counts)))
+    return Table(header, [rows], "summary_f1", title, caption, tuple(_count_notes(outcomes)))
 
 
 def loss_summary(outcomes: Sequence[Outcome]) -> Table:
     """Count how often an addition is better and worse by the example-based and ranking measures."""
+    title = "Better and worse by the other measures"
+    caption = (
+        "Number of times that a content classifier with an addition is better/worse than "
+        "alone, with respect to example-based and ranking measures"
+    )
     notes = ["An equal score is neither better nor worse, as in the paper."]
     notes += _count_notes(outcomes)
     if any(outcome.paper for outcome in outcomes):
         notes.append(
-            "The paper's one-error is counted as complemented (the example-based table says why): "
-            "where it is better in print, it is worse here."
+            "The paper's one-error is counted as complemented (the example-based table has the "
+            "reason): better in print is worse here."
         )
-    return Table(
-        *_count_rows(outcomes, LOSSES, lambda counts: f"{counts.better}/{counts.worse}"),
-        key="summary_losses",
-        title="Better and worse by the other measures",
-        caption=(
-            "Number of times that a content classifier with an addition is better/worse than "
-            "alone, with respect to example-based and ranking measures"
-        ),
-        columns=(1, 1, 1, 1),
-        notes=tuple(notes),
-    )
+    header, rows = _count_rows(outcomes, LOSSES, lambda counts: f"{counts.better}/{counts.worse}")
+    return Table(header, [rows], "summary_losses", title, caption, tuple(notes))
 
 
 def _count_rows(
     outcomes: Sequence[Outcome], metrics: Sequence[str], text: Callable[[Counts], str]
-) -> tuple[list[tuple[str, str]], list[list[list[Cell]]]]:
+) -> tuple[list[str], list[list[Cell]]]:
     """Return the header, and a row per addition; beside a count, the paper's of the same cells."""
     scores = [s for one in outcomes for s in one.scores if s.addition and not s.rule]
     rows = []
@@ -218,7 +199,7 @@ def _count_rows(
             beside = (text(count_leads(paper)),) if paper else ()
             cells.append(Cell(text(count_leads(compared)), beside=beside))
         rows.append(cells)
-    return [("", "Addition"), *(("", HEADS[metric]) for metric in metrics)], [rows]
+    return ["Addition", *(HEADS[metric] for metric in metrics)], rows
 
 
 def _count_notes(outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -228,9 +209,6 @@ def _count_notes(outcomes: Sequence[Outcome]) -> Iterator[str]:
     missing = sum(len(outcome.missing) for outcome in outcomes)
     if missing:
         yield f"Runs that are missing and not counted: {missing}."
-
-
-# What the paper's figures say of themselves
 
 
 def broken_one_errors() -> tuple[int, int]:
@@ -252,5 +230,5 @@ def one_error_note() -> str:
         "exactly has one of its labels ranked first, so one-error is at most the subset loss where "
         f"every document has a label, and {broken} of the paper's {n} baselines break that. It "
         "fits 1 − one-error. The paper's figures are therefore shown as 1 less what is printed, "
-        "and its marks and counts of better and worse are turned round with them."
+        "and its marks and counts of better and worse are reversed with them."
     )

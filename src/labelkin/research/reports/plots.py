@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.explain.graph import short_name
 from labelkin.pages.pictures import COLOURS, Picture, drawing, finish
 from labelkin.research.reports.results import EvaluatedSystem, Outcome
 from labelkin.research.reports.tables import format_score
@@ -20,9 +19,22 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _PANEL = (3.5, 2.8)
+_LONGEST_NAME = 24
 
 
 # What every label gains
+
+
+def short_name(name: str) -> str:
+    r"""Return a name in one short line of printable characters.
+
+    Examples
+    --------
+    >>> short_name("tea\tand milk"), short_name("y" * 99)
+    ('tea and milk', 'yyyyyyyyyyyyyyyyyyyyyyy…')
+    """
+    name = " ".join("".join(c if c.isprintable() else " " for c in name).split())
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
 def gain_pictures(outcome: Outcome, addition: str) -> list[Picture]:

@@ -10,14 +10,22 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from glob import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from labelkin.evaluation import significance
 from labelkin.evaluation.metrics import Evaluation, evaluate
+from labelkin.evaluation.significance import (
+    SUMMED_METRICS,
+    SignTest,
+    macro_sign_test,
+    micro_sign_test,
+    paired_bootstrap,
+)
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.research.experiments import CorpusResults, Run, read_results
 from labelkin.research.experiments.plan import PlannedRun
@@ -70,8 +78,8 @@ class EvaluatedSystem:
     log_odds: Any
     decisions: sparse.csr_array
     evaluation: Evaluation
-    micro: significance.SignTest | None = None
-    macro: significance.SignTest | None = None
+    micro: SignTest | None = None
+    macro: SignTest | None = None
     run: Run | None = None
 
     @property
@@ -151,8 +159,8 @@ def evaluate_system(
     pair, names = (alone.decisions, decided), (alone.name, system.name)
     return replace(
         system,
-        micro=significance.micro_sign_test(Y, *pair, names=names),
-        macro=significance.macro_sign_test(Y, *pair, names=names),
+        micro=micro_sign_test(Y, *pair, names=names),
+        macro=macro_sign_test(Y, *pair, names=names),
     )
 
 
@@ -196,7 +204,7 @@ class Outcome:
 
     @cached_property
     def by_seed(self) -> tuple[Score, ...]:
-        """The record seed by seed, of the systems that are there; baselines decide as they do."""
+        """The record seed by seed; a baseline has the same threshold rule as the system."""
         there = {(s.content, s.seed, s.rule): s for s in self.systems if not s.addition}
         rows: list[Score] = []
         for system in self.systems:
@@ -208,7 +216,7 @@ class Outcome:
     def scores(self) -> tuple[Score, ...]:
         """The record, means over the seeds: a row per system and metric, in the order planned.
 
-        Where no run of a planned system is there, its scores are NaN.
+        The scores of a planned system without a run are NaN.
         """
         rows: dict[tuple[str, str, str, str], list[Score]] = {
             (content, addition, "", metric): []
@@ -217,10 +225,12 @@ class Outcome:
         }
         for row in self.by_seed:
             rows.setdefault((row.content, row.addition, row.rule, row.metric), []).append(row)
-        return tuple(
-            mean_score(given or [self._no_score(content, addition, metric)])
-            for (content, addition, _, metric), given in rows.items()
-        )
+        for (content, addition, _, metric), given in rows.items():
+            if not given:
+                figure = paper_score(self.corpus, content, addition, metric)
+                key = (self.corpus, content, addition, metric)
+                given.append(Score(*key, math.nan, paper=figure))
+        return tuple(map(mean_score, rows.values()))
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -229,19 +239,19 @@ class Outcome:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The runs that are not there, ``"kNN+SMO+M2 (seed 0)"``."""
+        """The missing runs, ``"kNN+SMO+M2 (seed 0)"``."""
         there = {(s.content, s.addition, s.seed) for s in self.systems if not s.rule}
         absent = [plan for plan in self._planned if plan not in there]
         return tuple(f"{system_name(*names)} (seed {seed})" for *names, seed in absent)
 
     @property
     def paper(self) -> str | None:
-        """The corpus of the paper whose figures stand beside; ``None`` where it has none."""
+        """The corpus of the paper with figures for this corpus, if any."""
         return paper_corpus(self.corpus)
 
     @property
     def addition(self) -> str:
-        """The addition that sentences and plots look at: the learned weight where it is there."""
+        """The addition that plots show: the learned weight, if there is one."""
         there = [added.addition for _, added in self.pairs()]
         return min(there, key=lambda a: (not a.endswith(LEARNED), a != "BLR+M2"), default="")
 
@@ -269,10 +279,6 @@ class Outcome:
     def _planned(self) -> Sequence[tuple[str, str, int]]:
         return self.planned or [(s.content, s.addition, s.seed) for s in self.systems if not s.rule]
 
-    def _no_score(self, content: str, addition: str, metric: str) -> Score:
-        figure = paper_score(self.corpus, content, addition, metric)
-        return Score(self.corpus, content, addition, metric, math.nan, paper=figure)
-
 
 def read_outcomes(
     folder: str | os.PathLike[str], *, partial: bool = True, rules: bool = False
@@ -282,45 +288,46 @@ def read_outcomes(
     Parameters
     ----------
     folder
-        Where :func:`labelkin.research.experiments.run_experiment` put its runs.
+        The result folder of :func:`labelkin.research.experiments.run_experiment`.
     partial : bool, default True
         Whether missing runs are left out instead of being an error.
     rules : bool, default False
         Whether to read runs with a threshold rule.
     """
     results = read_results(folder, partial=partial)
-    experiment = results.experiment
-    begun = {corpus.name: corpus for corpus in results.corpora}
+    experiment, begun = results.experiment, {corpus.name: corpus for corpus in results.corpora}
     outcomes = []
     for corpus in (choice.name for choice in experiment.corpora):
-        there = begun.get(corpus)
+        found = begun.get(corpus)
         planned = [plan for plan in experiment.runs() if plan.corpus == corpus]
         several = len(experiment.corpora) > 1
         outcome = Outcome(
             corpus,
             title=f"{experiment.title}: {corpus}" if several else experiment.title,
             systems=[],
-            planned=[(p.system.content, p.record()["addition"], p.seed) for p in planned],
+            planned=[(p.content, p.record()["addition"], p.seed) for p in planned],
             metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics])),
             classifiers=_describe_classifiers(planned),
-            facts=_describe_making(planned, there),
+            facts=_describe_making(planned, found),
         )
-        if there is not None:
+        if found is not None:
+            truth = read_labels(found.Y, names=found.label_names)
             outcome = replace(
                 outcome,
-                systems=list(_evaluate_runs(there, rules)),
-                labels=read_labels(there.Y_train, names=there.label_names),
-                truth=read_labels(there.Y, names=there.label_names),
-                given_up={run.system: run.out_of_time or 0.0 for run in there.given_up},
-                names=there.facts.get("label_names", {}),
+                systems=list(_evaluate_runs(found, truth, rules)),
+                labels=read_labels(found.Y_train, names=found.label_names),
+                truth=truth,
+                given_up={run.system: run.out_of_time or 0.0 for run in found.given_up},
+                names=found.facts.get("label_names", {}),
             )
         outcomes.append(outcome)
     return tuple(outcomes)
 
 
-def _evaluate_runs(results: CorpusResults, rules: bool) -> Iterator[EvaluatedSystem]:
+def _evaluate_runs(
+    results: CorpusResults, truth: LabelMatrix, rules: bool
+) -> Iterator[EvaluatedSystem]:
     alone: dict[tuple[str, int], EvaluatedSystem] = {}
-    truth = read_labels(results.Y, names=results.label_names)
     for run in [*results.runs, *(results.threshold_runs if rules else ())]:
         system = evaluate_system(
             truth,
@@ -338,7 +345,7 @@ def _evaluate_runs(results: CorpusResults, rules: bool) -> Iterator[EvaluatedSys
         yield system
 
 
-def _describe_test(test: significance.SignTest) -> str:
+def _describe_test(test: SignTest) -> str:
     wins = f"{test.proposal_wins} for {test.proposal}, {test.baseline_wins} for {test.baseline}"
     return f"{test.test}: {wins}, {p_value_text(test.p_value)}"
 
@@ -383,3 +390,70 @@ def _classifier(choice: Mapping[str, Any]) -> str:
 
 def _settings(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
+def compare_runs(baseline: Path, proposal: Path, n_draws: int, random_state: int) -> dict[str, Any]:
+    """Compare two stored runs on the same documents.
+
+    Parameters
+    ----------
+    baseline, proposal
+        The folders of the runs.
+    n_draws, random_state
+        Number of draws and seed of the bootstrap.
+
+    Returns
+    -------
+    dict
+        The names of the runs, their scores by metric, sign tests and bootstraps.
+    """
+    (one, first), (other, second) = map(_find_run, (baseline, proposal))
+    truth = _same_truth(first, second)
+    names = (f"{one.system} (seed {one.seed})", f"{other.system} (seed {other.seed})")
+    if names[0] == names[1]:
+        names = (str(one.folder), str(other.folder))
+    decided, log_odds = (one.decisions(), other.decisions()), (one.log_odds(), other.log_odds())
+    pairs = {metric: log_odds if metric == "one_error" else decided for metric in SUMMED_METRICS}
+    before, after = (
+        evaluate(truth, *pair).scores() for pair in zip(log_odds, decided, strict=True)
+    )
+    of_label_sets = ("subset_loss", "one_error")  # they need a truth without unknown cells
+    bootstrap = partial(paired_bootstrap, n_draws=n_draws, random_state=random_state, names=names)
+    return {
+        "baseline": names[0],
+        "proposal": names[1],
+        "scores": {metric: (before[metric], after[metric]) for metric in before},
+        "tests": [test(truth, *decided, names) for test in (micro_sign_test, macro_sign_test)],
+        "bootstraps": [
+            bootstrap(truth, old, new, metric)
+            for metric, (old, new) in pairs.items()
+            if truth.unknown is None or metric not in of_label_sets
+        ],
+    }
+
+
+def _find_run(folder: Path) -> tuple[Run, CorpusResults]:
+    """Return a stored run and the results of its corpus."""
+    if not (folder / "run.json").is_file():
+        seeds = sorted(str(one) for one in folder.parent.glob(f"{escape(folder.name)}@seed*"))
+        hint = "labelkin experiment list names the folders of runs."
+        if seeds:
+            hint = f"Name one seed: {', '.join(seeds[:3])}."
+        raise ValueError(f"A run must be a folder with run.json, and {folder} has none. {hint}")
+    place = folder.resolve()
+    results = read_results(place.parents[2], partial=True)  # results/<corpus>/runs/<run>
+    for corpus in results.corpora:
+        for run in (*corpus.runs, *corpus.threshold_runs):
+            if run.folder.resolve() == place:
+                return run, corpus
+    raise ValueError(f"{folder} must be a run of the experiment in {results.folder}, and is not.")
+
+
+def _same_truth(first: CorpusResults, second: CorpusResults) -> LabelMatrix:
+    one, other = (read_labels(part.Y, names=part.label_names) for part in (first, second))
+    if one.names.tolist() != other.names.tolist() or one.label_sets() != other.label_sets():
+        raise ValueError(
+            f"Runs must be on the same documents and labels, got {first.name} with "
+            f"{first.Y.shape} and {second.name} with {second.Y.shape} (documents, labels)."
+        )
+    return one

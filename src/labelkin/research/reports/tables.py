@@ -1,10 +1,10 @@
-"""Tables: cells in groups of rows, as plain text, Markdown and LaTeX; text is escaped."""
+"""Tables: cells in groups of rows, as Markdown and LaTeX; text is escaped."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
@@ -18,7 +18,7 @@ class Cell(NamedTuple):
     Attributes
     ----------
     text
-        What it shows.
+        The content.
     note
         Details, shown on hovering.
     tone
@@ -26,7 +26,7 @@ class Cell(NamedTuple):
     best
         Whether it is the best of its column.
     beside
-        What stands beside the text: the paper's figure, and the difference from it.
+        Further values beside the text: the paper's figure, and the difference from it.
     """
 
     text: str
@@ -43,39 +43,28 @@ class Table:
     Attributes
     ----------
     header
-        Two short lines per column, the first may be empty: ``("micro", "F1")``.
+        The names of the columns.
     groups
         Rows that belong together.
     key
-        A short name, ``"label_based"``; names files and anchors.
+        A short name for anchors, ``"label_based"``.
     title, caption
-        What the table shows, in two or three words and in full.
-    columns
-        How many columns stand together, the first being the row's name: ``(1, 3, 3)``.
+        The subject of the table, in two or three words and in full.
     notes
-        What to know to read it.
+        Explanations below the table.
     """
 
-    header: Sequence[tuple[str, str]]
+    header: Sequence[str]
     groups: Sequence[Sequence[Sequence[Cell]]]
     key: str = ""
     title: str = ""
     caption: str = ""
-    columns: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
-
-    @property
-    def heads(self) -> list[str]:
-        """The header in one line per column."""
-        return [" ".join(filter(None, column)) for column in self.header]
 
     @property
     def rows(self) -> list[Sequence[Cell]]:
         """All rows, group after group."""
         return [row for group in self.groups for row in group]
-
-
-# Numbers as people read them
 
 
 def format_score(value: float, decimals: int = 4) -> str:
@@ -116,42 +105,15 @@ def p_value_text(p_value: float) -> str:
     return "P < 0.0001" if p_value < 0.0001 else f"P = {p_value:.4f}"
 
 
-# Plain text
-
-
-def text_table(table: Table) -> str:
-    """Return plain text: columns aligned, a blank line between groups, no line ends in a space."""
-    groups = [[[cell.text for cell in row] for row in group] for group in table.groups]
-    every = [table.heads, *(row for group in groups for row in group)]
-    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
-    rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
-    blocks = ["\n".join(_text_line(row, widths) for row in group) for group in groups]
-    return "\n".join([_text_line(table.heads, widths), rule, "\n\n".join(blocks)])
-
-
-def _text_line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = zip(cells, widths, strict=True)
-    padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
-    return "  ".join(padded).rstrip()
-
-
-def _with_beside(text: str, beside: Sequence[str]) -> str:
-    return f"{text} ({', '.join(beside)})" if beside else text
-
-
-# Markdown
-
-
-def markdown_table(table: Table, *, apart: bool = False) -> str:
+def markdown_table(table: Table) -> str:
     """Return a Markdown table; the best scores are bold, and nothing in a cell is markup.
 
-    What stands beside a cell's text follows it in brackets. ``apart`` puts an empty row between
-    groups.
+    The values beside a cell's text follow it in brackets; an empty row stands between groups.
     """
-    head = [markdown_text(head) for head in table.heads]
+    head = [markdown_text(name) for name in table.header]
     lines = [head, ["---", *["---:"] * (len(head) - 1)]]
     for i, group in enumerate(table.groups):
-        if i and apart:
+        if i:
             lines.append([" "] * len(head))
         lines += [[_markdown_cell(cell) for cell in row] for row in group]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -165,12 +127,10 @@ def markdown_text(text: str) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = markdown_text(cell.text)
-    beside = [markdown_text(part) for part in cell.beside]
-    return _with_beside(f"**{text}**" if cell.best else text, beside)
+    text, beside = markdown_text(cell.text), ", ".join(map(markdown_text, cell.beside))
+    text = f"**{text}**" if cell.best else text
+    return f"{text} ({beside})" if beside else text
 
-
-# LaTeX
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -218,21 +178,20 @@ def latex_text(text: str) -> str:
 def latex_table(table: Table, corpus: str) -> str:
     """Return a ``table`` environment, which needs no package; a blank row stands between groups.
 
-    What stands beside a cell is set small below it. The notes follow the table. The corpus becomes
+    The values beside a cell are set small below it. The notes follow the table. The corpus becomes
     part of the label: ``table:rcv1-label-based``.
     """
-    blank = " & ".join([""] * len(table.header)).strip() + r" \\"
-    groups = [[_latex_row([_latex_cell(cell) for cell in row]) for row in g] for g in table.groups]
+    blank = "& " * (len(table.header) - 1) + r"\\"
+    groups = [[_latex_row(map(_latex_cell, row)) for row in group] for group in table.groups]
     body = [line for i, group in enumerate(groups) for line in ([blank] if i else []) + group]
     label = re.sub(r"[^A-Za-z0-9]+", "-", f"{corpus}-{table.key}")
-    columns = "|".join("c" * n for n in table.columns)
     return "\n".join(
         [
             r"\begin{table}",
             r"\begin{center}",
             r"\begin{footnotesize}",
-            rf"\begin{{tabular}}{{|{columns}|}}\hline",
-            rf"{_latex_row([latex_text(head) for head in table.heads])}\hline",
+            rf"\begin{{tabular}}{{|c|{'c' * (len(table.header) - 1)}|}}\hline",
+            rf"{_latex_row(map(latex_text, table.header))}\hline",
             *body,
             r"\hline",
             r"\end{tabular}",
@@ -246,13 +205,11 @@ def latex_table(table: Table, corpus: str) -> str:
     )
 
 
-def _latex_row(cells: Sequence[str]) -> str:
+def _latex_row(cells: Iterable[str]) -> str:
     return rf"{' & '.join(cells)} \\"
 
 
 def _latex_cell(cell: Cell) -> str:
     text = latex_text(cell.text)
-    if not cell.beside:
-        return text
-    beside = r"\,".join(latex_text(part) for part in cell.beside)
-    return rf"\shortstack{{{text}\\{{\tiny {beside}}}}}"
+    beside = r"\,".join(map(latex_text, cell.beside))
+    return rf"\shortstack{{{text}\\{{\tiny {beside}}}}}" if beside else text

@@ -1,6 +1,7 @@
-"""Corrected corpora: JSON lines, or a table in the form of the input.
+"""Corrected corpora: as files, and as training documents.
 
-Lines and rows without a correction are copied as they stand.
+Files are JSON lines, or tables in the form of the input. Lines and rows without a correction are
+copied unchanged.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ import io
 import json
 import lzma
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from labelkin.corpora import KNOWN, load, text_format
+from scipy import sparse
+
+from labelkin.corpora import KNOWN, Corpus, load, text_format
+from labelkin.corpora.corpus import labels_of, object_array
 from labelkin.corpora.documents import TABLES, Documents, Format, are_uris
 from labelkin.corpora.lines import decoded_lines, table_rows
 from labelkin.corpora.tables import LABEL_SEPARATOR, URI_BREAK, Field, label_in
@@ -32,11 +36,76 @@ from labelkin.curation.corrections import (
 )
 from labelkin.curation.saved_work import read_answers
 from labelkin.files import atomic_replace
+from labelkin.label_matrix import LabelMatrix, read_labels
 
 #: Formats of corpora that are written in the form of the input; others become JSON lines.
 CORRECTED: tuple[Format, ...] = ("jsonl", *TABLES)
 _SQLITE = b"SQLite format 3\0"
 _PACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+class TrainingDocuments(NamedTuple):
+    """Texts or vectors, their label sets, and the corrections that were made."""
+
+    documents: Any
+    labels: LabelMatrix
+    corrections: str = ""
+
+
+def training_documents(
+    corpus: Corpus,
+    all_documents: bool = False,
+    *,
+    decisions: Iterable[Decision] = (),
+    texts: Sequence[str] = (),
+    label_sets: Sequence[Iterable[str]] = (),
+) -> TrainingDocuments:
+    """Return the training part of a corpus, with corrected labels and further documents.
+
+    Parameters
+    ----------
+    corpus
+        Contains a split.
+    all_documents
+        Whether test documents are included.
+    decisions
+        Reviewed issues of an audit; chosen changes are made in the labels.
+    texts, label_sets
+        Further documents, as indexers saved them.
+    """
+    part: Any = slice(None) if all_documents else corpus.train
+    documents, labels, made = corpus.documents[part], labels_of(corpus).rows(part), ""
+    if changes := chosen_changes(decisions):
+        corrections = Corrections(changes.values())
+        labels = corrected_labels(corpus, corrections).rows(part)
+        made = corrections.summary()
+    if not texts:
+        return TrainingDocuments(documents, labels, made)
+    if corpus.features != "text":
+        raise ValueError(
+            f"Saved work adds texts, and {corpus.name} has {corpus.features}. Leave it out."
+        )
+    sets = [set(one) for one in (*labels.label_sets(), *label_sets)]
+    names = sorted({*labels.names.tolist(), *(name for one in label_sets for name in one)})
+    together = object_array([*documents, *texts])
+    return TrainingDocuments(together, read_labels(sets, names=names), made)
+
+
+def corrected_labels(corpus: Corpus, corrections: Corrections) -> LabelMatrix:
+    """Return the labels of a corpus with changes made; changes may add new labels."""
+    sets: list[set[Any]] = []
+    given = labels_of(corpus)
+    for i, (name, labels) in enumerate(zip(corpus.names(), given.label_sets(), strict=True)):
+        text = str(corpus.documents[i]) if corpus.features == "text" else None
+        changed = corrections.apply(name, text, labels)
+        sets.append(set(labels if changed is None else changed))
+    names = given.names.tolist()
+    new = sorted(set().union(*sets) - set(names))
+    corrected = read_labels(sets, names=[*names, *new])
+    if given.unknown is None:
+        return corrected
+    nowhere = sparse.csr_array((len(sets), len(new)))
+    return replace(corrected, unknown=sparse.csr_array(sparse.hstack([given.unknown, nowhere])))
 
 
 def write_corrected(
@@ -111,29 +180,15 @@ def write_corrected_corpus(
         write_corrected(documents, format, out, corrections)
         return documents
     loaded = load(corpus, **reading)
-    is_text = loaded.features == "text"
-    names, test = loaded.names(), set(loaded.test.tolist())
-
-    def lines() -> Iterator[dict[str, Any]]:
-        for i, labels in enumerate(loaded.label_sets()):
-            text = str(loaded.documents[i]) if is_text else None
-            corrected = corrections.apply(names[i], text, labels)
-            yield {
-                "id": names[i],
-                **({"text": text} if is_text else {}),
-                "labels": list(labels if corrected is None else corrected),
-                "split": "test" if i in test else "train",
-            }
-
-    write_json_lines(lines(), out)
-    return None
-
-
-def write_json_lines(documents: Iterable[Mapping[str, Any]], out: Path) -> None:
-    """Write documents as JSON lines."""
+    label_sets = corrected_labels(loaded, corrections).label_sets()
+    test = set(loaded.test.tolist())
     with _opened(out) as file:
-        for document in documents:
-            file.write((json.dumps(document, ensure_ascii=False) + "\n").encode("utf-8"))
+        for i, (name, labels) in enumerate(zip(loaded.names(), label_sets, strict=True)):
+            text = {"text": str(loaded.documents[i])} if loaded.features == "text" else {}
+            split = "test" if i in test else "train"
+            line = {"id": name, **text, "labels": list(labels), "split": split}
+            file.write((json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8"))
+    return None
 
 
 @contextmanager
@@ -143,38 +198,25 @@ def _opened(out: Path) -> Iterator[Any]:
         yield packed
 
 
-class _Recorded:
-    """Lines that are remembered as they are read."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = lines
-        self._taken: list[str] = []
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self._lines:
-            self._taken.append(line)
-            yield line
-
-    def take(self) -> str:
-        """Return the text that was read since the last call."""
-        piece = "".join(self._taken)
-        self._taken.clear()
-        return piece
-
-
 def _corrected(
     documents: Documents, format: Format, names: Sequence[str], corrections: Corrections
 ) -> Iterator[str]:
     """Yield the file piece by piece, a document at the end of each; ``names`` are of labels."""
-    assert documents.path is not None
-    recorded = _Recorded(decoded_lines(documents.path, documents.encoding))
-    reader = replace(documents, source=recorded, format=format, name=documents.called)
+    taken: list[str] = []
+
+    def recorded() -> Iterator[str]:
+        for line in decoded_lines(cast(Path, documents.path), documents.encoding):
+            taken.append(line)
+            yield line
+
+    reader = replace(documents, source=recorded(), format=format, name=documents.called)
     rewrite = _TableRow(documents, names) if format in TABLES else partial(_json_line, names)
     for document in reader:
         labels = corrections.apply(str(document.name), document.text, document.labels or ())
-        piece = recorded.take()
+        piece = "".join(taken)
+        taken.clear()
         yield piece if labels is None else rewrite(piece, labels)
-    yield recorded.take()
+    yield "".join(taken)
 
 
 def _json_line(names: Sequence[str], piece: str, labels: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from labelkin.corpora import text_format
 from labelkin.corpora.documents import Documents
-from labelkin.curation.corrected_files import write_corrected
+from labelkin.curation.corrected_corpus import write_corrected
 from labelkin.curation.corrections import Corrections, Decision
 
 SUGAR = "http://example.org/sugar"
