@@ -1,6 +1,5 @@
 """``labelkin rescore``: any score matrix in, the rescorer's out, columns matched by name."""
 
-import io
 import json
 import warnings
 
@@ -10,11 +9,7 @@ from in_process import call
 from scipy import sparse
 
 from labelkin import LabelRescorer
-from labelkin.prediction.scores import (
-    ScoreMatrix,
-    read_score_file,
-    write_blocks,
-)
+from labelkin.prediction.scores import ScoreMatrix, read_score_file, write_scores
 
 NAMES = ["gold", "grain", "wheat"]
 SETS = [["grain", "wheat"]] * 5 + [["grain"]] * 3 + [["gold"]] * 4 + [[]]
@@ -22,13 +17,6 @@ Y = np.array([[float(name in labels) for name in NAMES] for labels in SETS])
 SCORES = np.array([[0.1, 0.5, 0.9], [0.8, 0.2, 0.3]])
 with warnings.catch_warnings(action="ignore"):  # that it is cautious
     BETTER = LabelRescorer().fit(Y).rescore(SCORES)
-
-
-def write_scores(scores, kind):
-    """Return a whole score matrix as the bytes of a file."""
-    file = io.BytesIO()
-    write_blocks(file, [scores], kind)
-    return file.getvalue()
 
 
 @pytest.fixture
@@ -90,7 +78,8 @@ def test_what_predict_writes_can_be_rescored(tmp_path, model, news_file):
 @pytest.mark.parametrize("kind", [".npy", ".npz", ".csv", ".tsv", ".jsonl"])
 def test_every_kind_of_file_gives_the_same(tmp_path, train, kind):
     names = None if kind == ".npy" else NAMES
-    (tmp_path / f"s{kind}").write_bytes(write_scores(ScoreMatrix(SCORES, names), kind))
+    with (tmp_path / f"s{kind}").open("wb") as file:
+        write_scores(file, ScoreMatrix(SCORES, names), kind)
     out = tmp_path / f"better{kind}"
     call("rescore", tmp_path / f"s{kind}", "--train", train, "--out", out, "-q").done()
     np.testing.assert_allclose(read_score_file(out, NAMES).values, BETTER, rtol=1e-15)
@@ -311,11 +300,3 @@ class TestCandidates:
             tmp_path / "b.npz", "-q",
         ).done()  # fmt: skip
         assert sparse.load_npz(tmp_path / "b.npz").nnz == Z.nnz
-
-
-def test_an_error_in_a_later_block_leaves_no_file(tmp_path, train, monkeypatch):
-    monkeypatch.setattr("labelkin.prediction.scores.DOCUMENTS", 2)
-    path = write(tmp_path / "s.csv", table(np.full((5, 3), 0.5)) + "d6,0.5,high,0.5\n")
-    out = tmp_path / "better.csv"
-    assert "got 'high'" in call("rescore", path, "--train", train, "--out", out).refused()
-    assert [p.name for p in tmp_path.iterdir() if "better" in p.name] == []
