@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from labelkin.prediction.output import durable_output
+from labelkin.prediction.output import answers_file, make_layout
 
 RUN = "import sys; from labelkin.cli import main; main(sys.argv[1:])"
 
@@ -97,7 +97,8 @@ def test_a_file_that_cannot_grow_is_named(model, texts, tmp_path):
 
 def test_two_writers_of_one_file_do_not_mix(model, texts, tmp_path):
     out = tmp_path / "labels.jsonl"
-    with durable_output(out) as write:
+    layout = make_layout("jsonl", ["tea"])
+    with answers_file(out, layout, iter(()), {}) as (write, _):
         write('{"id": 1}\n')
         done = labelkin("predict", model, texts, "--out", out, "--resume")
         assert done.returncode == 2

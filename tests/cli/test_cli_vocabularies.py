@@ -144,14 +144,14 @@ def test_predictions_leave_out_what_is_excluded(model):
     assert sorted(found["probabilities"]) == [BASE + x for x in ("bread", "drink", "milk")]
 
 
-def test_a_file_must_be_gone_on_with_as_it_was_begun(model, tmp_path):
-    from labelkin.prediction.output import resume_note, write_note
+def test_resuming_with_other_options_is_an_error(model, tmp_path):
+    from labelkin.prediction.output import resume_note
 
     (tmp_path / "in.txt").write_text("a\nb\n")
     out = tmp_path / "out.jsonl"
     call("predict", model, tmp_path / "in.txt", "-o", out, "--exclude", "tea").done()
     begun = {"--format": "jsonl", "--all-scores": False, "--exclude": ["tea"]}
-    write_note(out, resume_note(model, begun))
+    out.with_name("out.jsonl.resume.json").write_text(json.dumps(resume_note(model, begun)))
     line = call("predict", model, tmp_path / "in.txt", "-o", out, "--resume").refused()
     assert "--exclude" in line
 

@@ -1,4 +1,4 @@
-"""``labelkin audit``: wrong and missing labels of a corpus, with reasons."""
+"""``labelkin audit`` and ``correct``: wrong and missing labels, and a corrected corpus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from labelkin.cli import options
-from labelkin.cli.options import option
+from labelkin.cli.options import argument, option
+from labelkin.cli.predict import reading_line
 from labelkin.cli.printing import (
     echo,
     print_message,
@@ -79,7 +80,6 @@ def audit(
     options.check_out(html, corpus)
     options.check_inputs(rules)
     options.check_vocabulary(vocab)
-    parameters = words.parameters()
     start, target = time.perf_counter(), out or html
     folder = None if target is None else target.with_name(f".{target.name}.audit")
     with resumable("" if target else None), watching(quiet):
@@ -95,7 +95,7 @@ def audit(
             loaded,
             content or "svm",
             labels,
-            words=parameters,
+            words=vars(words),
             rules=rules and read_rules(label_names, rules, concepts, quiet),
             label_names=called,
             all_documents=all_documents,
@@ -117,6 +117,63 @@ def audit(
     _print(done.audit, done.records, done.shape)
     written = [(name, str(path)) for name, path in (("issues", out), ("page", html)) if path]
     print_pairs([("", ""), *written] if written else [])
+
+
+@options.expand
+def correct(
+    corpus: options.CorpusName,
+    issues: Annotated[
+        list[Path],
+        argument(
+            "Files of issues with decisions, or saved work of a review; the last decision on "
+            "an issue counts.",
+            metavar="ISSUES",
+        ),
+    ],
+    out: Annotated[Path, option("The corrected corpus, a new file.", "--out", "-o")],
+    reading: options.Reading,
+    at_least: Annotated[
+        float | None,
+        option("Also make undecided changes with at least this probability.", min=0, max=1),
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a corpus with the decided changes of an audit; nothing else in the file changes.
+
+    Example:  labelkin correct news.jsonl issues.csv --out corrected.jsonl --at-least 0.95
+
+    Example:  labelkin correct news.jsonl issues.saved.sqlite --out corrected.jsonl
+    """
+    options.check_corpus(corpus)
+    options.check_inputs(*issues)
+    options.check_out(out, corpus)
+    from labelkin.curation.corrected_corpus import read_changes, write_corrected_corpus
+    from labelkin.curation.corrections import Corrections
+
+    n_issues, changes = read_changes(issues, at_least)
+    if not changes:
+        raise ValueError(
+            f"At least one issue must be decided as change, got 0 of {n_issues:,}. Write change "
+            "into the column decision, or use --at-least."
+        )
+    corrections = Corrections(changes)
+    source = write_corrected_corpus(corpus, out, corrections, **reading.named())
+    if not (corrections.added or corrections.removed or corrections.already):
+        out.unlink()
+        raise ValueError(
+            f"At least one change must be made in {corpus}, and {corrections.summary()}. Use the "
+            "corpus that was audited, with the --columns and other reading options of the audit."
+        )
+    json_lines = f"{corpus} is written as JSON lines; of vectors, ids and labels only."
+    written = json_lines if source is None else reading_line(source)
+    print_message(written, quiet)
+    print_pairs(
+        [
+            ("issues", f"{n_issues:,}, of which {len(changes):,} are to be changed"),
+            ("changes", corrections.summary()),
+            ("corpus", str(out)),
+        ]
+    )
 
 
 def _write(

@@ -24,9 +24,10 @@ from labelkin.registry import SHORT, check_name, names
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
+    from labelkin.label_matrix import LabelMatrix
     from labelkin.prediction import FittedModel
     from labelkin.scaling.blocks import Engine
-    from labelkin.vocabulary import LabelNames
+    from labelkin.vocabulary import LabelNames, Vocabulary
 
 #: Titles of groups of options.
 MODEL, WORDS, FILES = "Model", "Words of the texts", "How files are read"
@@ -91,6 +92,16 @@ def _thresholds(text: str) -> float | str:
     if not 0 < number < 1:
         raise typer.BadParameter(f"A probability must be strictly between 0 and 1, got {text}.")
     return number
+
+
+def _stop_words(text: str) -> Any:
+    """Return a name of stop words, or the words of a file; ``None`` for ``"none"``."""
+    if text in ("auto", "smart", "none"):
+        return None if text == "none" else text
+    path = Path(text)
+    if not path.is_file():
+        raise typer.BadParameter(f"It must be auto, smart, none or a file of words, got {text!r}.")
+    return sorted(set(path.read_text(encoding="utf-8-sig").split()))
 
 
 Quiet = Annotated[bool, option("Print results and errors only.", "--quiet", "-q")]
@@ -234,18 +245,6 @@ Dask = Annotated[
 NJobs = Annotated[int | None, option("Threads; -1 for all cores.", "--n-jobs", "-j")]
 
 
-def _stop_words(text: str) -> Any:
-    """Return a name of stop words, or the words of a file; ``None`` for ``"none"``."""
-    if text in ("auto", "smart", "none"):
-        return None if text == "none" else text
-    path = Path(text)
-    if not path.is_file():
-        raise ValueError(
-            f"--stop-words must be auto, smart, none or a file of words, got {text!r}."
-        )
-    return sorted(set(path.read_text(encoding="utf-8-sig").split()))
-
-
 def read_columns(texts: list[str]) -> dict[Any, str | list[str]]:
     """Return the names of keys and columns by field; a repeated field has several.
 
@@ -269,14 +268,13 @@ class CountedWords:
 
     stem: Annotated[bool, option("Reduce words to stems.", "--stem/--no-stem", panel=WORDS)] = True
     language: Annotated[str, option("Language of the texts.", panel=WORDS)] = "english"
-    stop_words: Annotated[str, option("auto, smart, none, or a file.", panel=WORDS)] = "auto"
+    stop_words: Annotated[
+        Any,
+        option("auto, smart, none, or a file.", panel=WORDS, parser=_stop_words, metavar="NAME"),
+    ] = "auto"
     min_documents: Annotated[
         int, option("Minimum number of documents that contain a word.", panel=WORDS, min=1)
     ] = 3
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameters of ``WordCounts``."""
-        return vars(self) | {"stop_words": _stop_words(self.stop_words)}
 
 
 @dataclass(frozen=True)
@@ -394,6 +392,22 @@ def print_label_notes(corpus: Corpus) -> None:
         print_message(
             f"Note: these look the same: {shown} ({n_spellings}). --merge-spellings merges them."
         )
+
+
+def part_of(
+    corpus: Corpus, part: str, vocabulary: Vocabulary | None = None
+) -> tuple[Any, LabelMatrix]:
+    """Return the documents of a part of a corpus, and their current labels in a vocabulary."""
+    from labelkin.corpora.corpus import labels_of
+    from labelkin.vocabulary.matching import current_labels
+
+    labels = current_labels(labels_of(corpus), vocabulary)
+    if part == "all":
+        return corpus.documents, labels
+    rows = corpus.test if part == "test" else corpus.train
+    if not len(rows):
+        raise ValueError(f"{corpus.name} has no {part} documents. Use --part all.")
+    return corpus.documents[rows], labels.rows(rows)
 
 
 def expand(command: Callable[..., None]) -> Callable[..., None]:

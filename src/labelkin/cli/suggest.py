@@ -69,7 +69,6 @@ def suggest(
         )
     names = options.check_language(fitted.names, label_language)
     known, unlearned = _known_labels(fitted, accept or [], reject or [])
-    allowed = names.allowed(include or (), exclude or ())
     content = fitted.content([document])
     if fitted.has_few_words([document], content.vectors).any():
         print_message(
@@ -77,7 +76,9 @@ def suggest(
             "subject? Check the labels."
         )
     posterior = fitted.posterior(content, known)
-    best = None if allowed.all() else _best_allowed(posterior, allowed, top)
+    best = None
+    if include or exclude:
+        best = _best_allowed(posterior, names.allowed(include or (), exclude or ()), top)
     (explained,) = posterior.explain(top=top, label_names=best)
     decided = dict(zip(fitted.labels.tolist(), posterior.decisions()[0].tolist(), strict=True))
     reasons = None
@@ -97,22 +98,18 @@ def suggest(
         ]
         print_json({"known": known, "not_learned": unlearned, "suggestions": rows})
         return
-    header = ("label", "probability", "assigned", "prior", "content", "other labels")
-    has_uris = names.vocabulary is not None
-    print_table(
-        (*header, "uri") if has_uris else header,
-        [_row(e, decided[e.label], names, label_language) for e in explained],
-        left=(0, len(header)),
-    )
+    shown = {}  # label → name
+    if names.vocabulary is not None:
+        shown = dict(zip(fitted.labels.tolist(), names.all(label_language), strict=True))
+    _print_table(explained, decided, shown, names)
     for state, labels in known.items():
-        shown = [names.of(x, label_language) for x in labels]
-        shown += [f"{names.of(x, label_language)} (not yet learned)" for x in unlearned[state]]
-        if shown:
-            echo(f"{state}: {', '.join(shown)}")
+        called = [str(shown.get(x, x)) for x in labels]
+        called += [f"{names.of(x, label_language)} (not yet learned)" for x in unlearned[state]]
+        if called:
+            echo(f"{state}: {', '.join(called)}")
     if explain:
         for e, t in zip(explained, terms, strict=True):
-            echo("")
-            _print_reasons(_named(e, names, label_language), t)
+            _print_reasons(e, t, shown)
 
 
 def _document(text: str) -> str:
@@ -178,26 +175,28 @@ def _in_vocabulary(names: LabelNames, label: Any, language: str | None) -> dict[
     return {"uri": names.uri(label), "name": name, "notation": notation}
 
 
-def _named(e: Explanation, names: LabelNames, language: str | None) -> Explanation:
-    """Return an explanation with the names of labels in a vocabulary."""
-    if names.vocabulary is None:
-        return e
-    others = (one._replace(label=names.of(one.label, language)) for one in e.labels)
-    return replace(e, label=names.of(e.label, language), labels=tuple(others))
+def _print_table(
+    explained: list[Explanation], decided: dict[Any, bool], shown: dict[Any, str], names: LabelNames
+) -> None:
+    """Print a row per label; prior, content and other labels add up to the log-odds."""
+    header = ["label", "probability", "assigned", "prior", "content", "other labels"]
+    rows = []
+    for e in explained:
+        prior, content = e.parts["prior"], e.parts["content"]
+        parts = [f"{part:+.2f}" for part in (prior, content, e.log_odds - prior - content)]
+        assigned = "✓" if decided[e.label] else ""
+        rows.append([str(shown.get(e.label, e.label)), f"{e.probability:.4f}", assigned, *parts])
+    if shown:
+        rows = [[*row, names.uri(e.label)] for row, e in zip(rows, explained, strict=True)]
+        header.append("uri")
+    print_table(header, rows, left=(0, 6))
 
 
-def _row(e: Explanation, is_given: bool, names: LabelNames, language: str | None) -> list[str]:
-    """Return the cells of a label; prior, content and other labels add up to the log-odds."""
-    prior, content = e.parts["prior"], e.parts["content"]
-    parts = [f"{part:+.2f}" for part in (prior, content, e.log_odds - prior - content)]
-    name = names.of(e.label, language)
-    cells = [name, f"{e.probability:.4f}", "✓" if is_given else "", *parts]
-    return cells if names.vocabulary is None else [*cells, names.uri(e.label)]
-
-
-def _print_reasons(e: Explanation, found: TermExplanation | None) -> None:
+def _print_reasons(e: Explanation, found: TermExplanation | None, shown: dict[Any, str]) -> None:
     """Print the parts of one label's log-odds; they add up to it."""
-    echo(str(e))
+    others = (one._replace(label=shown.get(one.label, one.label)) for one in e.labels)
+    echo("")
+    echo(str(replace(e, label=shown.get(e.label, e.label), labels=tuple(others))))
     if found is None:
         return
     if found.terms:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from labelkin.cli import options
 from labelkin.cli.options import ASSIGNED, MODEL, option
 from labelkin.cli.printing import (
-    METRIC_WORDS,
     counted,
     echo,
     listed,
@@ -17,7 +15,6 @@ from labelkin.cli.printing import (
     print_pairs,
     print_scores,
     size_text,
-    timed_stage,
     watching,
 )
 
@@ -25,9 +22,6 @@ if TYPE_CHECKING:
     from labelkin.corpora import Corpus
     from labelkin.label_matrix import LabelMatrix
     from labelkin.vocabulary import Vocabulary
-
-#: Labels from which SVMs without candidates get a hint.
-_MANY_LABELS = 1000
 
 
 @options.expand
@@ -106,54 +100,46 @@ def train(
     options.check_inputs(rules, saved_work)
     options.check_vocabulary(vocab)
     options.check_out(out, *corpus, replace=replace)
-    _check_limits(at_least, at_most)
+    if at_most is not None and at_least is not None and at_most < at_least:
+        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
     from labelkin.thresholds import LabelLimits, rule_for
 
     rule = rule_for(thresholds)
-    parameters = words.parameters()
-    with timed_stage(f"reading {', '.join(corpus)}", quiet):
-        loaded = reading.corpus(corpus, quiet)
+    least: Any = "auto" if at_least is None and preset == "strong" else at_least or 0
+    if least or at_most is not None:
+        rule = LabelLimits(rule, at_least=least, at_most=at_most)
+    loaded = reading.corpus(corpus, quiet)
     is_tested = len(loaded.test) > 0 and not all_documents
     if is_tested:
         held_out = f"{counted(len(loaded.test), 'test document')} held out and scored at the end"
         print_message(f"{held_out}; --all also learns from them.", quiet)
 
-    from labelkin.models.builder import build_model, build_part, plan_for_corpus
+    from labelkin.models.builder import build_model, plan_for_corpus
     from labelkin.models.presets import DEFAULTS
-    from labelkin.models.training import fit_and_evaluate
+    from labelkin.models.training import fit_and_evaluate, held_out_scores
     from labelkin.storage import save
     from labelkin.text import WordCounts
-    from labelkin.vocabulary.matching import corpus_vocabulary, current_labels
+    from labelkin.vocabulary.matching import corpus_vocabulary
 
     plan = plan_for_corpus(
         loaded, preset, (content or "").split(","), (views or "").replace(" ", "").split(",")
     )
-    if "svm" in plan.names and top is None and loaded.Y.shape[1] > _MANY_LABELS:
-        print_message(
-            f"An SVM for each of {loaded.Y.shape[1]:,} labels takes long. --n-jobs uses more "
-            "cores; --content nearest_neighbours --top 100 takes a small part of the time.",
-            quiet,
-        )
-    documents, found, mark = _documents(loaded, all_documents, saved_work, quiet)
     concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
-    label_sets = current_labels(found, concepts)
+    documents, label_sets, mark = _documents(loaded, all_documents, saved_work, concepts, quiet)
     n_documents, n_labels = label_sets.shape
     label_names = label_sets.names.tolist()
-    shown = _matched(label_names, concepts, vocab or loaded.name, quiet, found.shape[1])
-    least = _at_least(preset, at_least, label_sets, quiet)
+    shown = _matched(label_names, concepts, vocab or loaded.name, quiet)
     weight = evidence_weight
     if weight is None:
         weight = DEFAULTS[preset or "default"].get("evidence_weight", "auto")
     model = build_model(
         plan,
-        WordCounts(**parameters),
+        WordCounts(**vars(words)),
         top=top,
-        labels=build_part("labels", labels),
+        labels=labels,
         variant=variant,
         evidence_weight=weight,
-        thresholds=LabelLimits(rule, at_least=least, at_most=at_most)
-        if least or at_most is not None
-        else rule,
+        thresholds=rule,
         rules=None if rules is None else read_rules(label_names, rules, concepts, quiet),
         n_jobs=n_jobs,
         random_state=random_state,
@@ -161,9 +147,7 @@ def train(
     sizes = f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}"
     print_message(f"learning from {sizes}: {listed(shown)}.", quiet)
     with watching(quiet):
-        scores = fit_and_evaluate(
-            model, documents, label_sets, partial(timed_stage, quiet=quiet), verbose=not quiet
-        )
+        scores = fit_and_evaluate(model, documents, label_sets, verbose=not quiet)
     if concepts is not None:
         (model[-1] if hasattr(model, "steps") else model).concepts_ = concepts
     chosen = {
@@ -184,59 +168,35 @@ def train(
         "licence": loaded.licence,
         "documents": n_documents,
         "labels": n_labels,
-        "options": _given(chosen),
+        "options": {name: value for name, value in chosen.items() if value is not None},
         "vocabulary": None if concepts is None else concepts.name,
         "reading": reading.kept() or None,
         "saved_work": mark,
         "cross_validated": scores,
     }
-    save(model, out, summary=_given(summary))
+    save(model, out, summary={name: x for name, x in summary.items() if x is not None})
     print_scores(scores)
     if is_tested:
-        _print_test_scores(model, loaded, concepts)
-    _print_file(out, saved_work)
-
-
-def _check_limits(at_least: int | None, at_most: int | None) -> None:
-    if at_most is not None and at_least is not None and at_most < at_least:
-        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
-
-
-def _print_file(out: Path, saved_work: Path | None) -> None:
-    beside = out.with_suffix(".saved.sqlite")
-    if saved_work is None and beside.exists():
-        print_message(
-            f"Note: the label evidence learns from {beside} when the model is served; "
-            "--saved-work also learns its words."
-        )
+        part = options.part_of(loaded, "test", concepts)
+        echo("")
+        title = counted(len(loaded.test), "test document")
+        print_scores({"model": held_out_scores(model, *part)}, title)
     print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
 
 
-def _at_least(preset: str | None, at_least: int | None, labels: LabelMatrix, quiet: bool) -> int:
-    """Return the minimum number of labels; print a note if every training document has one."""
-    if at_least is not None or not (labels.positive.sum(axis=1) > 0).all():
-        return at_least or 0
-    least = int(preset == "strong")
-    hint = "every new one will get one" if least else "--at-least 1 gives one to every new one also"
-    print_message(f"Every training document has a label: {hint}.", quiet)
-    return least
-
-
-def _given(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def _documents(
-    corpus: Corpus, all_documents: bool, saved_work: Path | None, quiet: bool
+    corpus: Corpus,
+    all_documents: bool,
+    saved_work: Path | None,
+    concepts: Vocabulary | None,
+    quiet: bool,
 ) -> tuple[Any, LabelMatrix, list[Any] | None]:
     """Return training documents, their labels, and the position in the saved work."""
     if saved_work is None:
-        from labelkin.corpora.corpus import labels_of
-
-        part: Any = slice(None) if all_documents else corpus.train
-        return corpus.documents[part], labels_of(corpus).rows(part), None
+        return *options.part_of(corpus, "all" if all_documents else "train", concepts), None
     from labelkin.curation.corrected_corpus import training_documents
     from labelkin.curation.saved_work import read_answers, read_saved_documents
+    from labelkin.vocabulary.matching import current_labels
 
     texts, label_sets, mark = read_saved_documents(saved_work)
     documents, labels, corrections = training_documents(
@@ -248,11 +208,11 @@ def _documents(
     )
     if corrections:
         print_message(f"{saved_work}: {corrections}.", quiet)
-    return documents, labels, list(mark)
+    return documents, current_labels(labels, concepts), list(mark)
 
 
 def _matched(
-    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool, n_before: int
+    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool
 ) -> list[Any]:
     """Report how many labels a vocabulary names; return the names. No name is an error."""
     if vocabulary is None:
@@ -267,8 +227,6 @@ def _matched(
         f"{len(labels):,} labels have a name.",
         quiet,
     )
-    if n_before > len(labels):
-        print_message(f"{n_before - len(labels)} labels were merged into their successors.", quiet)
     return names.all()
 
 
@@ -286,14 +244,3 @@ def read_rules(labels: list[Any], path: Path, vocabulary: Vocabulary | None, qui
             quiet,
         )
     return found.rules
-
-
-def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) -> None:
-    from labelkin.cli.evaluate import part_of
-    from labelkin.prediction import evaluate_documents, fitted_model
-
-    documents, labels = part_of(corpus, "test", concepts)
-    found = evaluate_documents(fitted_model(model), documents, labels).scores()
-    echo("")
-    title = counted(len(corpus.test), "test document")
-    print_scores({"model": {name: found[name] for name in METRIC_WORDS}}, title)

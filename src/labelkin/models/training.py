@@ -1,10 +1,8 @@
-"""Fitting a model, and its evaluation on the training documents, out of fold."""
+"""Fitting a model, and its evaluation on training documents, out of fold, and on test documents."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from labelkin.estimator import stage
 from labelkin.evaluation.metrics import evaluate
 from labelkin.evaluation.splits import round_robin_folds
 from labelkin.label_matrix import LabelMatrix, to_dense
@@ -20,15 +19,15 @@ from labelkin.models.classifier import LabelDependenceClassifier
 #: Metrics of a training summary.
 SUMMARY_METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
 _STAGES = {"WordCounts": "words", "TermWeights": "weights of words", "StandardScaler": "scales"}
+Scores = dict[str, float | None]
 
 
 def fit_and_evaluate(
     model: Pipeline | LabelDependenceClassifier,
     documents: Any,
     labels: LabelMatrix,
-    stage: Callable[[str], AbstractContextManager[None]],
     verbose: bool = False,
-) -> dict[str, dict[str, float | None]]:
+) -> dict[str, Scores]:
     """Fit a model; return out-of-fold scores of its content and of its posterior.
 
     Parameters
@@ -37,35 +36,43 @@ def fit_and_evaluate(
         Unfitted; it is fitted, and contains none of the training documents.
     documents, labels : documents and LabelMatrix
         The training documents.
-    stage : callable
-        Context for each step before the classifier, from its name.
     verbose : bool, default False
-        Whether the classifier reports its stages.
+        Whether the stages are printed on stderr.
 
     Returns
     -------
     dict
         ``"content"`` and ``"model"`` → metric → score; ``None`` if a metric is not defined.
     """
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    for step in steps[:-1]:
-        with stage(_STAGES.get(type(step).__name__, "vectors")):
+    *steps, classifier = model if isinstance(model, Pipeline) else [model]
+    for step in steps:
+        with stage(_STAGES.get(type(step).__name__, "vectors"), verbose):
             documents = step.fit_transform(documents)
-    classifier = steps[-1]
     classifier.set_params(keep_out_of_fold=True, verbose=int(verbose))
     found = classifier.fit(documents, labels).out_of_fold_
     scores = {
-        "content": _scores(classifier, labels, found.content),
-        "model": _scores(classifier, labels, found.posterior),
+        "content": _cross_validated_scores(classifier, labels, found.content),
+        "model": _cross_validated_scores(classifier, labels, found.posterior),
     }
     del classifier.out_of_fold_
     classifier.set_params(keep_out_of_fold=False, verbose=0, n_jobs=None)
     return scores
 
 
-def _scores(
+def held_out_scores(
+    model: Pipeline | LabelDependenceClassifier, documents: Any, labels: LabelMatrix
+) -> Scores:
+    """Return the scores of a fitted model on documents that it has not seen."""
+    *steps, classifier = model if isinstance(model, Pipeline) else [model]
+    for step in steps:
+        documents = step.transform(documents)
+    log_odds = classifier.log_odds(documents)
+    return _scores(labels, log_odds, classifier.decide(log_odds))
+
+
+def _cross_validated_scores(
     classifier: LabelDependenceClassifier, labels: LabelMatrix, log_odds: Any
-) -> dict[str, float | None]:
+) -> Scores:
     """Evaluate log-odds, and decisions of the classifier's rule, tuned on other folds."""
     fold = round_robin_folds(labels)
     folds = np.unique(fold)
@@ -83,7 +90,11 @@ def _scores(
     if rules is not None:
         given = decided.toarray() if is_sparse else decided
         decided = rules.decisions(to_dense(log_odds), given)
-    scores = evaluate(labels, log_odds, decided).scores()
+    return _scores(labels, log_odds, decided)
+
+
+def _scores(labels: LabelMatrix, log_odds: Any, decisions: Any) -> Scores:
+    scores = evaluate(labels, log_odds, decisions).scores()
     # Candidates limit every metric: the share of true labels among them.
-    names = [*SUMMARY_METRICS, *(["candidate_recall"] if is_sparse else [])]
+    names = [*SUMMARY_METRICS, *(["candidate_recall"] if sparse.issparse(log_odds) else [])]
     return {name: scores[name] if math.isfinite(scores[name]) else None for name in names}
