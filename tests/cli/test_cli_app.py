@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 from in_process import call
-from typer.main import get_command
 
 import labelkin.cli
-from labelkin.cli.app import Commands, app, load_command
+from labelkin.cli.app import Commands, load_command
 
 SOURCE = Path(labelkin.cli.__file__).parent.parent
 
@@ -48,24 +47,6 @@ def test_every_help_has_an_example_with_options_that_exist(words):
     example = before.split(f"Example:  labelkin {' '.join(words)}")[1].split("Example:")[0]
     for option in re.findall(r" (--?[a-z-]+)", " ".join(example.split("\n\n")[0].split())):
         assert option in options, option
-
-
-def test_options_are_in_panels_and_show_their_defaults():
-    told = call("train", "--help").done()
-    titles = re.findall(r"^╭─ ([\w ]+) ─", told, re.MULTILINE)
-    assert titles == [
-        *("Arguments", "Options", "Model", "Assigned labels", "Names of labels"),
-        *("Words of the texts", "How files are read"),
-    ]
-    for parameter in load_command("train").params[1:]:
-        assert re.search(rf"{parameter.opts[-1]}\b", told), parameter.opts
-    assert "[default: 0.5]" in told
-
-
-def test_nothing_to_do_shows_the_help_and_ends_with_2():
-    done = call()
-    assert done.code == 2
-    assert "Train and evaluate" in done.out + done.err
 
 
 @pytest.mark.parametrize(
@@ -186,41 +167,7 @@ for call in {[arguments for arguments, _ in calls]!r}:
         assert expected in line, arguments
 
 
-def test_the_help_takes_little_time():
-    program = "from labelkin.cli import main; main(['--help'])"
-    before = os.times()
-    assert run_program(program).returncode == 0
-    after = os.times()
-    used = after.children_user - before.children_user + after.children_system
-    assert used - before.children_system < 0.3
-
-
-class TestCompletion:
-    def complete(self, monkeypatch, text):
-        monkeypatch.setenv("_LABELKIN_COMPLETE", "complete_bash")
-        monkeypatch.setenv("COMP_WORDS", f"labelkin {text}")
-        monkeypatch.setenv("COMP_CWORD", str(len(text.split()) if text.strip() else 1))
-        return call().out.split()
-
-    def test_commands_options_and_choices_are_completed(self, monkeypatch):
-        assert self.complete(monkeypatch, "pre") == ["predict"]
-        assert "--thresholds" in self.complete(monkeypatch, "train --th")
-        found = self.complete(monkeypatch, "corpus f")
-        assert found == ["fetch"]
-
-    def test_there_are_options_to_install_it(self):
-        options = {option for param in get_command(app).params for option in param.opts}
-        assert {"--install-completion", "--show-completion"} <= options
-
-
 class TestInterrupts:
-    def test_ctrl_c_while_modules_load_is_one_line(self, monkeypatch):
-        def interrupted(arguments):
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(labelkin.cli, "_run", interrupted)
-        assert call("train").refused(code=1) == "labelkin: Interrupted."
-
     def test_ctrl_c_in_a_command_is_one_line(self, monkeypatch, tmp_path):
         from labelkin.cli import inspect
 
@@ -268,20 +215,6 @@ def test_a_warning_is_a_note_of_one_line(model, monkeypatch, tmp_path):
 
     monkeypatch.setattr(inspect, "load_parts", warned)
     assert call("inspect", model).err == "labelkin: Note: an old one\n"
-
-
-def test_a_pipe_that_is_closed_early_is_no_traceback(model, news_file):
-    command = f"{sys.executable} -c 'from labelkin.cli import main; main()'"
-    done = subprocess.run(
-        f"{command} predict {model} {news_file} --batch 1 -q | head -n 1",
-        shell=True,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert json.loads(done.stdout)["id"] == "n0"
-    assert "Traceback" not in done.stderr
 
 
 class TestServe:

@@ -203,23 +203,6 @@ def test_a_corpus_that_cannot_be_audited_is_one_line(tmp_path, sets, message):
     assert re.search(message, line)
 
 
-def test_labels_and_documents_that_say_little_are_named(tmp_path):
-    sets = [["tea", "all", "once"], [], *[["tea", "all"], ["milk", "all"], []] * 8]
-    sets = [[*labels, "all"] if "all" not in labels and labels else labels for labels in sets]
-    path = tea(tmp_path / "tea.jsonl", sets)
-    done = call("audit", path, "--min-documents", 1)
-    done.done()
-    assert "once" in done.err and "only one document has" in done.err
-    assert re.search(r"\d+ documents have no label", done.err)
-
-
-def test_a_constant_label_is_named(tmp_path):
-    path = tea(tmp_path / "tea.jsonl", [["tea", "all"], ["milk", "all"]] * 8)
-    done = call("audit", path, "--min-documents", 1)
-    done.done()
-    assert "'all'" in done.err and "cannot be audited" in done.err
-
-
 def test_vectors_are_audited_too(tmp_path):
     lines = ["@relation 'x: -C 2'", "@attribute a {0,1}", "@attribute b {0,1}"]
     lines += ["@attribute x numeric", "@attribute y numeric", "@data"]
@@ -304,12 +287,6 @@ class TestApply:
         line = call("correct", other, path, "--out", out).refused()
         assert "1 documents are not in the corpus" in line
         assert not out.exists()
-
-    def test_kept_and_changed_at_once_is_an_error(self, damaged, tmp_path):
-        path = tmp_path / "both.csv"
-        path.write_text("document,label,given,decision\nn1,tea,no,change\nn1,tea,no,keep\n")
-        line = call("correct", damaged[0], path, "--out", tmp_path / "c.jsonl").refused()
-        assert "decided once, got 'change' and 'keep' for the label 'tea' of document 'n1'" in line
 
     def test_tables_with_other_columns(self, tmp_path):
         table = tmp_path / "tea.csv"

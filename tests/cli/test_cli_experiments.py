@@ -87,16 +87,6 @@ def test_corpora_are_listed_and_described(nowhere):
     assert "labels       38" in described
 
 
-def test_a_corpus_of_ones_own_is_described(tmp_path):
-    path = tmp_path / "mine.jsonl"
-    rows = [
-        '{"id": "1", "text": "corn", "labels": ["farm"]}',
-        '{"id": "2", "text": "ship", "labels": []}',
-    ]
-    path.write_text("\n".join(rows))
-    assert "1 documents have none" in call("corpus", "info", path).done()
-
-
 def test_exported_files_contain_the_documents_of_the_corpus(tmp_path):
     out = tmp_path / "files"
     exported = ("corpus", "export", "newsroom", "--out", out, "--n-documents", 90)
@@ -200,13 +190,6 @@ class TestExperimentsByName:
         assert lines["proteins"].endswith("not here")
         assert len(lines) == 1 + len(shipped_experiments())
 
-    def test_a_corpus_that_is_here_is_found(self, nowhere, tmp_path):
-        folder = tmp_path / "mulan" / "yeast"
-        folder.mkdir(parents=True)
-        (folder / "yeast-train.arff").touch()
-        listed = call("experiment", "list").done()
-        assert re.search(r"^proteins .* not here: genbase$", listed, re.MULTILINE)
-
     def test_one_is_run_by_its_name_without_a_file(self, tmp_path, monkeypatch):
         from labelkin.research.experiments import configuration
 
@@ -229,40 +212,6 @@ class TestExperimentsByName:
         assert "| SVM+BLR+M2 w=auto |" in printed
         told = call("experiment", "new", "mine.csv", *options).refused()
         assert "mine.toml exists. Name another by --out, or delete it." in told
-
-    def test_the_help_shows_the_way(self):
-        told = call("experiment", "--help").done()
-        for line in (
-            "corpus fetch reuters21578",
-            "experiment run reuters21578 ",
-            "experiment new mine.jsonl",
-        ):
-            assert f"labelkin {line}" in " ".join(told.split())
-
-    @pytest.mark.parametrize(
-        "arguments",
-        [
-            ["experiment", "run", "no.toml"],
-            ["experiment", "new", "no.jsonl"],
-            ["experiment", "list", "nowhere"],
-            ["experiment", "--help"],
-            ["experiment", "report", "nowhere"],
-        ],
-    )
-    def test_what_is_not_there_is_answered_before_scikit_learn_is_loaded(self, arguments, tmp_path):
-        program = (
-            "import sys\nfrom labelkin.cli import main\ntry:\n    main(sys.argv[1:])\n"
-            "except SystemExit:\n    print('sklearn' in sys.modules)"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", program, *arguments],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        )
-        assert done.stdout.splitlines()[-1] == "False"
 
 
 def test_without_typer_the_command_names_the_extra(tmp_path):

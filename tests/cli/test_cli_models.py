@@ -244,15 +244,6 @@ class TestEvaluate:
         assert told in call("evaluate", model, news_file, "--part", "train").err
         assert told not in call("evaluate", model, news_file).err
 
-    def test_blocks_add_up_to_the_whole(self, model, news_file, monkeypatch):
-        from labelkin.prediction import in_blocks
-
-        whole = json.loads(call("evaluate", model, news_file, "--json").done())["scores"]
-        monkeypatch.setattr(in_blocks, "_CELLS", 38 * 7)
-        blocks = json.loads(call("evaluate", model, news_file, "--json").done())["scores"]
-        for name, value in whole.items():
-            np.testing.assert_allclose(blocks[name], value, rtol=1e-9)
-
     def test_wrong_calls(self, model, vector_model, news_file, tmp_path):
         told = call("evaluate", vector_model, news_file).refused()
         assert "takes vectors, and news has texts" in told

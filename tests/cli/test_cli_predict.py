@@ -65,10 +65,6 @@ class TestAnswers:
             expected = [probability[i, list(names).index(label)] for label in told]
             np.testing.assert_allclose(list(told.values()), expected, rtol=1e-5)
 
-    def test_a_limit_keeps_the_most_probable(self, model, texts, whole):
-        limited = lines(call("predict", model, texts, "-q", "--limit", 1).done())
-        assert [a["labels"] for a in limited] == [a["labels"][:1] for a in lines(whole)]
-
     def test_all_scores_tells_every_label(self, model, texts, whole):
         told = lines(call("predict", model, texts, "-q", "--all-scores").done())
         assert all(len(answer["probabilities"]) == 38 for answer in told)
@@ -83,12 +79,6 @@ class TestAnswers:
             assert [x for x in row["labels"].split(";") if x] == answer["labels"]
             numbers = [float(x) for x in row["probabilities"].split(";") if x]
             assert numbers == list(answer["probabilities"].values())
-
-    def test_a_table_of_all_scores_has_a_column_per_label(self, model, texts):
-        printed = call("predict", model, texts, "-q", "--format", "csv", "--all-scores").done()
-        row = next(csv.DictReader(io.StringIO(printed)))
-        assert len(row) == 40
-        assert 0 < float(row["aviation"]) < 1
 
 
 class TestInputs:
@@ -130,16 +120,6 @@ class TestInputs:
         found = "".join(json.dumps({"text": t}) + "\n" for t in (self.first, self.second))
         assert self.answers(model, "-", stdin=b"\xef\xbb\xbf" + found.encode()) == expected
 
-    def test_another_encoding_and_gzip(self, model, tmp_path, expected):
-        import gzip
-
-        data = f"{self.first}\n{self.second}\n".encode("utf-16")
-        (tmp_path / "wide.txt").write_bytes(data)
-        wide = self.answers(model, tmp_path / "wide.txt", "--encoding", "utf-16")
-        assert wide == expected
-        (tmp_path / "packed.txt.gz").write_bytes(gzip.compress(f"{self.first}\n".encode()))
-        assert self.answers(model, tmp_path / "packed.txt.gz") == expected[:1]
-
     def test_a_line_without_words_is_a_document(self, model):
         assert len(self.answers(model, "-", stdin=b"\n\nwheat\n")) == 3
 
@@ -163,26 +143,6 @@ class TestGoingOn:
             assert cut.read_bytes() == data
 
         law()
-
-    def test_it_begins_where_there_is_nothing_to_go_on_with(self, model, texts, whole, tmp_path):
-        call("predict", model, texts, "--out", tmp_path / "new.jsonl", "--resume", "-q").done()
-        assert (tmp_path / "new.jsonl").read_text() == whole
-
-    def test_answers_of_other_documents_are_refused(self, model, texts, whole, tmp_path):
-        out = tmp_path / "out.jsonl"
-        arguments = ["predict", model, texts, "--out", out, "--resume", "-q"]
-        before = whole.replace('"d1"', '"other"')
-        out.write_text(before)
-        assert (
-            "line 2 answers the document 'other', where the input has 'd1'"
-            in call(*arguments).refused()
-        )
-        out.write_text(whole + whole.splitlines()[0] + "\n")
-        assert "has no more documents" in call(*arguments).refused()
-        out.write_text("id,labels\n")
-        assert "line 1: to resume" in call(*arguments).refused()
-        assert "header must be" in call(*arguments, "--format", "csv").refused()
-        assert out.read_text() == "id,labels\n"
 
     def test_the_input_is_never_the_output(self, model, texts):
         before = texts.read_bytes()
@@ -216,23 +176,6 @@ class TestGoingOn:
         call(*arguments, "--limit", 2, "--resume").done()
         assert out.read_bytes().count(b"\n") == 6
         assert not note.exists()
-
-    def test_another_model_does_not_go_on_with_the_answers(self, stopped, news_file, tmp_path):
-        arguments, out = stopped
-        other = tmp_path / "other"
-        call("train", news_file, "-o", other, "--content", "naive_bayes", "-q").done()
-        arguments[1] = other
-        told = call(*arguments, "--limit", 2, "--resume").refused()
-        assert "with the model of its first run, got another" in told
-        out.with_name("out.jsonl.resume.json").write_text("{")
-        told = call(*arguments, "--limit", 2, "--resume").refused()
-        assert "cannot be read. Delete it to resume" in told
-
-    def test_an_existing_file_is_not_overwritten(self, model, texts, tmp_path):
-        (tmp_path / "mine").write_text("mine")
-        told = call("predict", model, texts, "--out", tmp_path / "mine").refused()
-        assert "--resume continues it" in told
-        assert (tmp_path / "mine").read_text() == "mine"
 
 
 def start(*arguments):
@@ -323,12 +266,6 @@ class TestAsAnnifIndexes:
             [label for label, p in a["probabilities"].items() if p >= 0.1] for a in answers
         ]
 
-    def test_a_threshold_takes_the_place_of_the_model_s(self, model, texts, whole):
-        low = lines(call("predict", model, texts, "-q", "--threshold", 0.2).done())
-        assert all(min(a["probabilities"].values(), default=1) >= 0.2 for a in low)
-        n_before = sum(len(a["labels"]) for a in lines(whole))
-        assert sum(len(a["labels"]) for a in low) > n_before
-
     def test_how_many_got_nothing_is_said_and_at_least_one_fills_up(self, model, texts):
         done = call("predict", model, texts, "--threshold", 0.999)
         n_empty = sum(not answer["labels"] for answer in lines(done.done()))
@@ -384,11 +321,6 @@ class TestWrongCalls:
         (tmp_path / "folder").mkdir()
         assert ".json files, and has none" in call("predict", model, tmp_path / "folder").refused()
 
-    def test_stdin_that_cannot_be_read(self, model):
-        told = call("predict", model, "-", "--encoding", "utf-8", stdin=b"caf\xe9").refused()
-        assert "stdin, line 1: the text must be utf-8, got 0xE9 at byte 3" in told
-        assert "must have documents" in call("predict", model, "-").refused()
-
     def test_what_is_no_model(self, texts, vector_model, tmp_path):
         assert "not a labelkin model file" in call("predict", texts, texts).refused()
         assert "There is no model file" in call("predict", tmp_path / "no", texts).refused()
@@ -409,10 +341,6 @@ class TestWrongCalls:
 
         assert "PCut needs all documents" in call("predict", saved(PCut()), texts).refused()
         call("predict", saved(FixedCut()), texts).done()
-
-    def test_resuming_needs_a_file(self, model, texts):
-        assert "name it by --out" in call("predict", model, texts, "--resume").refused()
-        assert "--limit" in call("predict", model, texts, "--limit", 0).refused()
 
     def test_labels_that_would_fall_apart_in_a_table(self, tmp_path, texts):
         from sklearn.pipeline import make_pipeline

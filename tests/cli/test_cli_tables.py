@@ -1,8 +1,6 @@
 """Tables as catalogues and spreadsheets export them, read by the commands that users run."""
 
-import bz2
 import json
-import lzma
 
 import pytest
 from cli.in_process import call
@@ -78,14 +76,6 @@ class TestColumns:
         told = call("train", path, "-o", tmp_path / "m").refused()
         assert "labels in a cell must have a sign between them, as tea;milk, got a list" in told
 
-    def test_repeated_texts_are_joined_and_other_subject_fields_reported(self, tmp_path):
-        header = ("245$a", "520$a", "520$a", "650$a", "650$a", "651$a")
-        path = table(tmp_path / "a.csv", header, [("Tea", "Hot.", "Sweet.", "a", "b", "Rome")], ";")
-        corpus = corpora.load(path)
-        assert corpus.documents.tolist() == ["Tea\nHot.\nSweet."]
-        found = call("corpus", "info", path).done()
-        assert "text from 2 × '520$a', labels from 2 × '650$a', not used: '651$a'" in found
-
     def test_a_text_file_with_a_header_is_a_table(self, tmp_path):
         rows = [(f"{i}a", "hot tea", "tea") for i in range(6)]
         rows += [(f"{i}b", "kühle Milch", "milk") for i in range(6)]
@@ -139,12 +129,6 @@ class TestColumns:
         assert corpus.documents.tolist() == ["Tea\nHot."]
         assert label_sets(corpus) == [{"drinks"}]
 
-    def test_a_second_candidate_for_labels_is_reported(self, tmp_path):
-        path = table(tmp_path / "a.csv", ("text", "keywords", "subjects"), [("tea", "x", "y")])
-        corpus = corpora.load(path)
-        assert label_sets(corpus) == [{"y"}]
-        assert "labels from 'subjects', not used: 'keywords'" in corpus.understood
-
     def test_columns_that_are_not_read_are_named(self, tmp_path):
         header = ("title", "Abstract in English", "subjects", "tags", "")
         path = table(tmp_path / "a.csv", header, [("Tea", "Hot.", "y", "x", "")])
@@ -192,11 +176,6 @@ class TestRows:
         path = table(tmp_path / "a.csv", ("id", "text", "labels"), rows)
         assert corpora.load(path).ids.tolist() == ["2", "row 2", "row 3"]
         assert "id from 'id', 2 without id numbered by row" in call("corpus", "info", path).done()
-
-    def test_carriage_returns_alone_are_rejected(self, tmp_path):
-        (tmp_path / "a.csv").write_bytes(b"text;labels\rtea;a\r")
-        told = call("corpus", "info", tmp_path / "a.csv").refused()
-        assert "rows must end in a line feed" in told
 
     def test_empty_labels_in_a_table_of_labels_are_a_document(self, tmp_path):
         (tmp_path / "a.csv").write_text('labels\ntea\n""\nmilk\n')
@@ -376,18 +355,6 @@ class TestOtherFiles:
         (tmp_path / "a.txt").write_bytes(b"\xff\xfe")
         told = call("suggest", tmp_path / "m", tmp_path / "a.txt").refused()
         assert told.endswith("a.txt must have a text, and is empty.")
-
-    @pytest.mark.parametrize(("ending", "pack"), [(".bz2", bz2), (".xz", lzma)])
-    def test_packed_files_are_read_by_the_ending_before(self, tmp_path, ending, pack):
-        rows = [("hot tea", "tea"), ("cold milk", "milk")] * 6
-        path = table(tmp_path / "a.csv", ("text", "labels"), rows)
-        packed = tmp_path / f"a.csv{ending}"
-        packed.write_bytes(pack.compress(path.read_bytes()))
-        call("train", packed, "-o", tmp_path / "m", *SMALL, "-q").done()
-        lines = tmp_path / f"a.JSONL{ending.upper()}"
-        lines.write_bytes(pack.compress(b'{"id": "x", "text": "hot tea"}\n'))
-        assert json.loads(call("predict", tmp_path / "m", lines).done())["id"] == "x"
-        assert len(call("predict", tmp_path / "m", packed).done().splitlines()) == 12
 
     def test_skipped_files_of_a_folder_are_reported(self, tmp_path):
         folder = tmp_path / "texts"

@@ -46,24 +46,6 @@ def test_the_summary_is_of_documents_as_if_unseen_and_is_in_the_file(trained, by
     assert scores["content"] != scores["model"]
 
 
-def test_it_prints_the_path_and_tells_its_stages_on_stderr(trained):
-    path, done = trained
-    assert str(path) in done.out
-    assert "content evidence of 38 labels" in done.err
-    assert "300 documents, 38 labels: 'aviation', 'coffee', " in done.err
-
-
-def test_the_model_does_not_carry_how_it_was_trained(model):
-    classifier = load(model)[-1]
-    assert type(classifier.content_) is PlattSVM
-    assert classifier.get_params(deep=False) | {"thresholds": None} == {
-        **LabelDependenceClassifier(random_state=0).get_params(deep=False),
-        "content": classifier.content,
-        "labels": classifier.labels,
-    }
-    assert type(classifier.content) is PlattSVM
-
-
 def small(path, *rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
@@ -139,14 +121,6 @@ def test_all_takes_the_test_documents_too(news_file, tmp_path):
     call("train", news_file, "-o", tmp_path / "all", *options, "--all").done()
     counts = [read_header(tmp_path / name).summary["documents"] for name in ("part", "all")]
     assert counts == [300, 420]
-
-
-def test_vectors_need_no_words(tmp_path):
-    lines = ["0,1 1:2 2:1", "0 1:1", "1 2:3", "0,1 1:1 2:1"] * 4
-    (tmp_path / "v.svm").write_text("\n".join(lines) + "\n")
-    done = call("train", tmp_path / "v.svm", "-o", tmp_path / "m", "--content", "naive_bayes")
-    done.done()
-    assert load(tmp_path / "m").predict_proba([[1.0, 0.0]]).shape == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -225,20 +199,6 @@ class TestTables:
         arguments = ["train", path, "-o", tmp_path / "m", "--min-documents", 1]
         assert "3 labels: 'milk', 'milk,tea', 'tea'." in call(*arguments, "--separator", ";").err
 
-    def test_the_help_tells_the_separator(self):
-        for command in (["train"], ["evaluate"], ["corpus", "info"]):
-            printed = " ".join(call(*command, "--help").done().split())
-            assert "--separator" in printed
-            assert "[default: detected, else ;]" in printed
-
-    def test_a_wrong_header_names_the_options(self, tmp_path):
-        path = self.table(tmp_path / "tea.csv", ";", "|", ("text", "marks", "id"))
-        told = call("train", path, "-o", tmp_path / "m", "--delimiter", ",", "-q").refused()
-        assert "must name 'text', 'labels', got 'text;marks;id'. Use --delimiter ';'." in told
-        told = call("train", path, "-o", tmp_path / "m", "-q").refused()
-        assert "must name 'labels'" in told
-        assert told.endswith("Use --columns labels=NAME.")
-
 
 class TestWhatIsUnderstood:
     MESSY = "Nr;Überblick;Schlagwörter\n" + "".join(
@@ -311,11 +271,6 @@ class TestWrongCalls:
         assert "exists: --replace overwrites it" in told
         call(*arguments, "--content", "naive_bayes", "--replace").done()
         assert read_header(tmp_path / "m").summary["options"]["content"] == "naive_bayes"
-
-    def test_an_unknown_language_names_the_options(self, tea, tmp_path):
-        told = call("train", tea, "-o", tmp_path / "m", "--language", "klingon", "-q").refused()
-        assert told.startswith("labelkin: --language must be")
-        assert "Use --no-stem" in told
 
     def test_where_it_could_not_be_written_nothing_is_trained(self, tmp_path):
         told = call("train", "newsroom", "-o", tmp_path / "no" / "m").refused()
@@ -422,21 +377,6 @@ class TestEnsembles:
         given = [json.loads(line)["labels"][0] for line in told.splitlines()]
         assert given[:2] == ["tea", "coffee"]
 
-    def test_a_served_model_of_views_answers(self, titled_file, tmp_path):
-        pytest.importorskip("fastapi")
-        from labelkin.service import answers, messages
-        from labelkin.service.models import ServedModel
-
-        options = ["--views", "title,text", "--columns", "title=headline", "--min-documents", 1]
-        call("train", titled_file, "-o", tmp_path / "m.labelkin", *options, "-q").done()
-        model = ServedModel("m", tmp_path / "m.labelkin")
-        assert model.language == "english"
-        found = answers.suggest_open_labels(model, messages.SuggestRequest(text="Tea\nwith sugar"))
-        assert found["suggestions"][0]["label"] == "tea"
-        request = messages.ExplainRequest(text="Tea\nwith sugar", label="tea")
-        explained = answers.explain(model, request)
-        assert "sugar" in [word for term in explained.terms for word in term.words]
-
     @pytest.mark.parametrize(
         ("options", "message"),
         [
@@ -471,11 +411,3 @@ class TestEnsembles:
         done = call("train", tmp_path / "n.arff", "-o", tmp_path / "m")
         assert "ContentEnsemble of forest and logistic" in done.err
         assert [m.name for m in load(tmp_path / "m").content_.members_] == ["forest", "logistic"]
-
-
-def test_many_labels_get_a_hint_to_name_candidates(tmp_path, monkeypatch, tea):
-    monkeypatch.setattr("labelkin.cli.train._MANY_LABELS", 1)
-    hint = "An SVM for each of 2 labels takes long."
-    base = ["train", tea, "--min-documents", 1, "-o"]
-    assert hint in call(*base, tmp_path / "m").err
-    assert hint not in call(*base, tmp_path / "few", "--top", 2).err

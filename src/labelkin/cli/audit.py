@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -80,7 +79,7 @@ def audit(
     options.check_out(html, corpus)
     options.check_inputs(rules)
     options.check_vocabulary(vocab)
-    start, target = time.perf_counter(), out or html
+    target = out or html
     folder = None if target is None else target.with_name(f".{target.name}.audit")
     with resumable("" if target else None), watching(quiet):
         from labelkin.cli.train import read_rules
@@ -113,7 +112,6 @@ def audit(
             shutil.rmtree(folder, ignore_errors=True)
     for note in done.audit.notes_:
         print_message(note, quiet)
-    print_message(f"audited in {time.perf_counter() - start:.1f} s.", quiet)
     _print(done.audit, done.records, done.shape)
     written = [(name, str(path)) for name, path in (("issues", out), ("page", html)) if path]
     print_pairs([("", ""), *written] if written else [])
@@ -167,13 +165,8 @@ def correct(
     json_lines = f"{corpus} is written as JSON lines; of vectors, ids and labels only."
     written = json_lines if source is None else reading_line(source)
     print_message(written, quiet)
-    print_pairs(
-        [
-            ("issues", f"{n_issues:,}, of which {len(changes):,} are to be changed"),
-            ("changes", corrections.summary()),
-            ("corpus", str(out)),
-        ]
-    )
+    decided = f"{n_issues:,}, of which {len(changes):,} are to be changed"
+    print_pairs([("issues", decided), ("changes", corrections.summary()), ("corpus", str(out))])
 
 
 def _write(
@@ -205,15 +198,9 @@ def _print(audited: LabelAudit, records: Sequence[Record], shape: tuple[int, int
     missing = sum(one.missing for one in audited.label_errors_)
     wrong = sum(one.wrong for one in audited.label_errors_)
     errors = f"{missing + wrong:,.0f}: {missing:,.0f} labels missing, {wrong:,.0f} wrong"
-    print_pairs(
-        [
-            ("documents", f"{shape[0]:,}"),
-            ("labels", f"{shape[1]:,}"),
-            ("expected errors", errors),
-            ("worth reading", f"the first {audited.list_end_:,}"),
-            ("", ""),
-        ]
-    )
+    print_pairs([("documents", f"{shape[0]:,}"), ("labels", f"{shape[1]:,}")])
+    print_pairs([("expected errors", errors)])
+    print_pairs([("worth reading", f"the first {audited.list_end_:,}"), ("", "")])
     if not records:
         echo("No label is probably wrong or missing.")
         return
@@ -225,16 +212,9 @@ def _print(audited: LabelAudit, records: Sequence[Record], shape: tuple[int, int
         [(kind, f"{len(p):,}", f"{sum(p):,.1f}", f"{max(p):.3f}") for kind, p in of_kind.items()],
     )
     echo("")
-    rows = [
-        (
-            one["document"],
-            f"{one['repair']} {one['label']}",
-            one["kind"],
-            f"{one['probability']:.3f}",
-            because(one),
-        )
-        for one in map(with_names, records[:_PRINTED])
-    ]
-    print_table(
-        ("document", "change", "kind", "probability", "because of"), rows, left=(0, 1, 2, 4)
-    )
+    rows = []
+    for one in map(with_names, records[:_PRINTED]):
+        change, probability = f"{one['repair']} {one['label']}", f"{one['probability']:.3f}"
+        rows.append((one["document"], change, one["kind"], probability, because(one)))
+    header = ("document", "change", "kind", "probability", "because of")
+    print_table(header, rows, left=(0, 1, 2, 4))

@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from labelkin.prediction import FittedModel
 
 
-_WORDS = {
-    "document_f1": "F1 of documents",
-    "micro_f1": "micro F1",
-    "macro_f1": "macro F1",
-}
+_WORDS = {"document_f1": "F1 of documents", "micro_f1": "micro F1", "macro_f1": "macro F1"}
 
 
 @options.expand

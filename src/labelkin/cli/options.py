@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, signature
@@ -413,44 +413,37 @@ def part_of(
 def expand(command: Callable[..., None]) -> Callable[..., None]:
     """Replace parameters that are records of options by their options."""
     own = signature(command, eval_str=True)
-    records: dict[str, Any] = {
-        name: one.annotation for name, one in own.parameters.items() if is_dataclass(one.annotation)
-    }
-    parameters = [p for p in own.parameters.values() if p.name not in records]
-    options: dict[str, list[str]] = {}
-    for name, record in records.items():
-        hints = get_type_hints(record, include_extras=True)
-        found = [one for one in fields(record) if hasattr(hints[one.name], "__metadata__")]
-        options[name] = [one.name for one in found]
+    parameters: list[Parameter] = []
+    records: dict[str, tuple[Any, list[str]]] = {}
+    for one in own.parameters.values():
+        if not is_dataclass(one.annotation):
+            parameters.append(one.replace(kind=Parameter.KEYWORD_ONLY))
+            continue
+        hints = get_type_hints(one.annotation, include_extras=True)
+        found = [field for field in fields(one.annotation) if field.name != "preferred"]
+        records[one.name] = (one.annotation, [field.name for field in found])
         parameters += [
-            Parameter(
-                one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[one.name]
-            )
-            for one in found
+            Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=hints[f.name])
+            for f in found
         ]
 
     @wraps(command)
     def called(**given: Any) -> None:
-        for name, record in records.items():
-            given[name] = record(**{field: given.pop(field) for field in options[name]})
+        for name, (record, options) in records.items():
+            given[name] = record(**{option: given.pop(option) for option in options})
         command(**given)
 
-    called.__signature__ = own.replace(  # type: ignore[attr-defined]
-        parameters=[p.replace(kind=Parameter.KEYWORD_ONLY) for p in parameters]
-    )
+    called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     return called
 
 
-@contextmanager
-def cluster(address: str | None) -> Iterator[Engine | None]:
-    """Yield the cluster to work on; ``None``: this process."""
+def cluster(address: str | None) -> AbstractContextManager[Engine | None]:
+    """Return the cluster to work on, as a context; ``None``: this process."""
     if address is None:
-        yield None
-        return
+        return nullcontext()
     from labelkin.scaling.distributed import connected
 
-    with connected(address) as engine:
-        yield engine
+    return connected(address)
 
 
 def check_language(names: LabelNames, language: str | None) -> LabelNames:

@@ -115,7 +115,7 @@ def train(
         print_message(f"{held_out}; --all also learns from them.", quiet)
 
     from labelkin.models.builder import build_model, plan_for_corpus
-    from labelkin.models.presets import DEFAULTS
+    from labelkin.models.presets import WEIGHTS
     from labelkin.models.training import fit_and_evaluate, held_out_scores
     from labelkin.storage import save
     from labelkin.text import WordCounts
@@ -129,9 +129,7 @@ def train(
     n_documents, n_labels = label_sets.shape
     label_names = label_sets.names.tolist()
     shown = _matched(label_names, concepts, vocab or loaded.name, quiet)
-    weight = evidence_weight
-    if weight is None:
-        weight = DEFAULTS[preset or "default"].get("evidence_weight", "auto")
+    weight = WEIGHTS[preset or "default"] if evidence_weight is None else evidence_weight
     model = build_model(
         plan,
         WordCounts(**vars(words)),
@@ -152,14 +150,9 @@ def train(
         (model[-1] if hasattr(model, "steps") else model).concepts_ = concepts
     chosen = {
         "content": str(plan),
-        "views": ",".join(plan.views) or None,
+        "views": ",".join(plan.views),
         "preset": preset,
-        "labels": labels,
-        "variant": variant,
-        "evidence_weight": weight if weight == "auto" else f"{weight:g}",
-        "thresholds": f"{thresholds or 0.5}",
         "random_state": str(random_state),
-        "top": None if top is None else str(top),
         "part": "all" if all_documents else "train",
     }
     summary = {
@@ -168,7 +161,7 @@ def train(
         "licence": loaded.licence,
         "documents": n_documents,
         "labels": n_labels,
-        "options": {name: value for name, value in chosen.items() if value is not None},
+        "options": {name: value for name, value in chosen.items() if value},
         "vocabulary": None if concepts is None else concepts.name,
         "reading": reading.kept() or None,
         "saved_work": mark,
