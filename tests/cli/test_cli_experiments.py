@@ -104,7 +104,7 @@ def test_exported_files_contain_the_documents_of_the_corpus(tmp_path):
     assert lines[0]["labels"] == ["music"] and "labels" not in new[0]
     assert len({row["id"] for row in (*table, *new)}) == 90
     assert "60: 60 to train" in call("corpus", "info", out / "news.csv").done()
-    assert "--out must be a new file" in call(*exported).refused()
+    assert "news.csv exists: delete it" in call(*exported).refused()
 
 
 def test_what_is_not_there_is_told_with_the_way_to_it(nowhere):
@@ -211,7 +211,7 @@ class TestExperimentsByName:
         printed = call("experiment", "run", "mine.toml", "--quiet").done()
         assert "| SVM+BLR+M2 w=auto |" in printed
         told = call("experiment", "new", "mine.csv", *options).refused()
-        assert "mine.toml exists. Name another by --out, or delete it." in told
+        assert "mine.toml exists: name another by --out, or delete it." in told
 
 
 def test_without_typer_the_command_names_the_extra(tmp_path):

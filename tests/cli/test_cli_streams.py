@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from labelkin.prediction.output import answers_file, make_layout
+from labelkin.prediction.output import answers_file, make_layout, resume_note
 
 RUN = "import sys; from labelkin.cli import main; main(sys.argv[1:])"
 
@@ -97,8 +97,8 @@ def test_a_file_that_cannot_grow_is_named(model, texts, tmp_path):
 
 def test_two_writers_of_one_file_do_not_mix(model, texts, tmp_path):
     out = tmp_path / "labels.jsonl"
-    layout = make_layout("jsonl", ["tea"])
-    with answers_file(out, layout, iter(()), {}) as (write, _):
+    layout, note = make_layout("jsonl", ["tea"]), resume_note(model, {})
+    with answers_file(out, layout, iter(()), note) as (write, _):
         write('{"id": 1}\n')
         done = labelkin("predict", model, texts, "--out", out, "--resume")
         assert done.returncode == 2

@@ -132,8 +132,6 @@ def answers_file(
         Whether to continue an existing file, which must have the same note.
     """
     note_file = path.with_name(f"{path.name}.resume.json")
-    if resume and path.exists() and path.stat().st_size and note_file.exists():
-        _check_note(path, note_file, note)
     # Unbuffered: closing the file must not repeat a failed write.
     with path.open("ab" if resume and path.exists() else "xb", buffering=0) as file:
         if not try_lock(file.fileno()):
@@ -141,6 +139,8 @@ def answers_file(
                 f"Answers are written by one process, and {path} is being written by another. Wait "
                 "for that one, or name another file."
             )
+        if path.stat().st_size and note_file.exists():
+            _check_note(path, note_file, note)
 
         def write(text: str) -> None:
             rest = memoryview(text.encode(layout.encoding, "backslashreplace"))
