@@ -1,4 +1,4 @@
-"""``labelkin predict``: the model's answers, in order, in bounded memory; killed and resumed."""
+"""``labelkin predict``: order, formats, bounded memory, kill and resume."""
 
 import csv
 import io
@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from in_process import call
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, load, save
-from labelkin.thresholds import FixedCut, PCut
 
 PROGRAM = """
 import re, sys
@@ -50,7 +49,7 @@ def whole(model, texts):
 
 
 class TestAnswers:
-    def test_they_are_the_models_in_the_documents_order(self, model, news, whole):
+    def test_answers_equal_the_model_in_document_order(self, model, news, whole):
         pipeline = load(model)
         probability = pipeline.predict_proba(news.documents)
         names = pipeline[-1].label_names_
@@ -59,19 +58,19 @@ class TestAnswers:
         assert [answer["id"] for answer in answers] == [f"d{i}" for i in range(len(sets))]
         assert [set(answer["labels"]) for answer in answers] == [set(labels) for labels in sets]
         for i, answer in enumerate(answers):
-            told = answer["probabilities"]
-            assert list(told) == answer["labels"]
-            assert list(told.values()) == sorted(told.values(), reverse=True)
-            expected = [probability[i, list(names).index(label)] for label in told]
-            np.testing.assert_allclose(list(told.values()), expected, rtol=1e-5)
+            message = answer["probabilities"]
+            assert list(message) == answer["labels"]
+            assert list(message.values()) == sorted(message.values(), reverse=True)
+            expected = [probability[i, list(names).index(label)] for label in message]
+            np.testing.assert_allclose(list(message.values()), expected, rtol=1e-5)
 
-    def test_all_scores_tells_every_label(self, model, texts, whole):
-        told = lines(call("predict", model, texts, "-q", "--all-scores").done())
-        assert all(len(answer["probabilities"]) == 38 for answer in told)
-        assert [a["labels"] for a in told] == [a["labels"] for a in lines(whole)]
+    def test_all_scores_contains_every_label(self, model, texts, whole):
+        message = lines(call("predict", model, texts, "-q", "--all-scores").done())
+        assert all(len(answer["probabilities"]) == 38 for answer in message)
+        assert [a["labels"] for a in message] == [a["labels"] for a in lines(whole)]
 
     @pytest.mark.parametrize("kind", ["csv", "tsv"])
-    def test_tables_tell_the_same(self, model, texts, whole, kind):
+    def test_tables_equal_json_lines(self, model, texts, whole, kind):
         printed = call("predict", model, texts, "-q", "--format", kind).done()
         rows = csv.DictReader(io.StringIO(printed), delimiter={"csv": ",", "tsv": "\t"}[kind])
         for row, answer in zip(rows, lines(whole), strict=True):
@@ -105,28 +104,16 @@ class TestInputs:
         path = self.write(tmp_path, "t.tsv", table)
         assert self.answers(model, path, "--columns", "text=abstract") == expected
 
-    def test_a_folder_of_texts_by_name(self, model, tmp_path, expected):
-        folder = tmp_path / "folder"
-        folder.mkdir()
-        self.write(folder, "2.txt", self.second)
-        self.write(folder, "1.txt", self.first)
-        assert self.answers(model, folder) == expected
-        ids = [a["id"] for a in lines(call("predict", model, folder, "-q").done())]
-        assert ids == ["1", "2"]
-
     def test_stdin_of_texts_and_of_json(self, model, expected):
         plain = f"{self.first}\n{self.second}".encode()
         assert self.answers(model, "-", stdin=plain) == expected
         found = "".join(json.dumps({"text": t}) + "\n" for t in (self.first, self.second))
         assert self.answers(model, "-", stdin=b"\xef\xbb\xbf" + found.encode()) == expected
 
-    def test_a_line_without_words_is_a_document(self, model):
-        assert len(self.answers(model, "-", stdin=b"\n\nwheat\n")) == 3
 
-
-class TestGoingOn:
+class TestResume:
     @pytest.mark.parametrize("options", [(), ("--format", "csv"), ("--all-scores",)])
-    def test_wherever_it_was_cut_the_whole_comes_out(self, model, texts, tmp_path, options):
+    def test_resuming_from_any_byte_gives_the_same_file(self, model, texts, tmp_path, options):
         few = tmp_path / "few.jsonl"
         few.write_text("".join(texts.read_text().splitlines(keepends=True)[:12]))
         complete = tmp_path / "complete"
@@ -147,13 +134,13 @@ class TestGoingOn:
     def test_the_input_is_never_the_output(self, model, texts):
         before = texts.read_bytes()
         for options in ([], ["--resume"]):
-            told = call("predict", model, texts, "--out", texts, *options).refused()
-            assert "another file than the input" in told
+            message = call("predict", model, texts, "--out", texts, *options).refused()
+            assert "another file than the input" in message
         assert texts.read_bytes() == before
 
     @pytest.fixture
     def stopped(self, model, tmp_path):
-        """A broken line stops the work after four answers, and is mended."""
+        """A run that an invalid line stopped after four answers; the line is valid now."""
         source, out = tmp_path / "few.jsonl", tmp_path / "out.jsonl"
         rows = [json.dumps({"text": f"wheat and corn {i}"}) + "\n" for i in range(6)]
         source.write_text("".join([*rows[:4], "{\n"]))
@@ -162,15 +149,15 @@ class TestGoingOn:
         source.write_text("".join(rows))
         return arguments, out
 
-    def test_other_options_do_not_go_on_with_the_answers(self, stopped):
+    def test_resuming_with_other_options_is_an_error(self, stopped):
         arguments, out = stopped
         note = out.with_name("out.jsonl.resume.json")
         before = out.read_bytes()
         assert before.count(b"\n") == 4
-        told = call(*arguments, "--resume").refused()
-        assert "first run, with --limit 2, got not set" in told
-        told = call(*arguments, "--limit", 2, "--all-scores", "--resume").refused()
-        assert "--all-scores not set, got set" in told
+        message = call(*arguments, "--resume").refused()
+        assert "first run, with --limit 2, got not set" in message
+        message = call(*arguments, "--limit", 2, "--all-scores", "--resume").refused()
+        assert "--all-scores not set, got set" in message
         assert out.read_bytes() == before
         assert note.exists()
         call(*arguments, "--limit", 2, "--resume").done()
@@ -179,7 +166,7 @@ class TestGoingOn:
 
 
 def start(*arguments):
-    """Start the command in a process of its own; it tells its peak memory at the end."""
+    """Start the command in another process, which prints its peak memory at the end."""
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -190,7 +177,7 @@ def start(*arguments):
 
 
 def kill_within(process, path, n_bytes, seconds=120):
-    """Kill the process when its file has grown; tell whether it was still at work."""
+    """Kill the process when its file has grown; return whether it was still running."""
     end = time.monotonic() + seconds
     while not path.exists() or path.stat().st_size < n_bytes:
         if process.poll() is not None:
@@ -203,7 +190,7 @@ def kill_within(process, path, n_bytes, seconds=120):
 
 
 def many(path, news, n_documents):
-    """Write so many documents, made ones over and over, each with a number."""
+    """Write `n_documents` synthetic documents, each with a number."""
     with path.open("w") as file:
         for i in range(n_documents):
             text = f"{news.documents[i % len(news.documents)]} {i}"
@@ -220,7 +207,7 @@ def peak_memory(process):
 
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
-def test_killed_and_resumed_there_is_no_gap_no_repetition_and_memory_stays_flat(
+def test_killed_and_resumed_run_is_complete_in_bounded_memory(
     model, news, tmp_path, long_proofs, record_property
 ):
     n_documents, n_kills = (100_000, 5) if long_proofs else (3_000, 1)
@@ -255,18 +242,7 @@ def test_killed_and_resumed_there_is_no_gap_no_repetition_and_memory_stays_flat(
 class TestAsAnnifIndexes:
     """A number of labels, and a minimum probability, as in ``annif index``."""
 
-    def test_so_many_labels_whatever_the_thresholds(self, model, texts):
-        answers = lines(call("predict", model, texts, "-q", "--top", 5).done())
-        assert {len(answer["labels"]) for answer in answers} == {5}
-        scores = [list(answer["probabilities"].values()) for answer in answers]
-        assert all(row == sorted(row, reverse=True) for row in scores)
-        given = ["--top", 5, "--threshold", 0.1]
-        above = lines(call("predict", model, texts, "-q", *given).done())
-        assert [a["labels"] for a in above] == [
-            [label for label, p in a["probabilities"].items() if p >= 0.1] for a in answers
-        ]
-
-    def test_how_many_got_nothing_is_said_and_at_least_one_fills_up(self, model, texts):
+    def test_documents_without_labels_are_counted_and_at_least_adds_labels(self, model, texts):
         done = call("predict", model, texts, "--threshold", 0.999)
         n_empty = sum(not answer["labels"] for answer in lines(done.done()))
         assert n_empty > 0
@@ -285,7 +261,7 @@ class TestAsAnnifIndexes:
         assert said in done.err
         assert "read alone" in call("predict", model, "-", tmp_path / "b").refused()
 
-    def test_one_policy_for_files_that_exist(self, model, texts, tmp_path):
+    def test_replace_overwrites_a_file(self, model, texts, tmp_path):
         out = tmp_path / "out.csv"
         out.write_text("old")
         call("predict", model, texts, "--out", out, "--replace", "-q").done()
@@ -299,50 +275,17 @@ class TestAsAnnifIndexes:
             (["--replace"], "--replace overwrites a file"),
         ],
     )
-    def test_what_makes_no_sense(self, model, texts, options, expected):
+    def test_contradicting_options_are_errors(self, model, texts, options, expected):
         assert expected in call("predict", model, texts, *options).refused()
 
 
 class TestWrongCalls:
-    def test_inputs_that_cannot_be_read(self, model, tmp_path):
-        def refused(name, data, *options):
-            (tmp_path / name).write_bytes(data)
-            return call("predict", model, tmp_path / name, *options).refused()
-
-        assert "must have documents" in refused("empty.jsonl", b"")
-        assert "must have documents" in refused("header.csv", b"id,text\n")
-        told = refused("latin.txt", "café".encode("latin-1"), "--encoding", "utf-8")
-        assert "0xE9 at byte 3" in told
-        assert "--encoding latin-1" in told
-        assert "line 1: a line must be one JSON" in refused("torn.jsonl", b'{"text": "b')
-        assert "'text' must be the document's text" in refused("other.jsonl", b'{"head": "a"}\n')
-        assert "--columns text=NAME" in refused("other.csv", b"id,head\n1,a\n")
-        assert "No such file" in call("predict", model, tmp_path / "nothing.txt").refused()
-        (tmp_path / "folder").mkdir()
-        assert ".json files, and has none" in call("predict", model, tmp_path / "folder").refused()
-
-    def test_what_is_no_model(self, texts, vector_model, tmp_path):
+    def test_invalid_models_are_errors(self, texts, vector_model, tmp_path):
         assert "not a labelkin model file" in call("predict", texts, texts).refused()
         assert "There is no model file" in call("predict", tmp_path / "no", texts).refused()
         assert "takes vectors" in call("predict", vector_model, texts).refused()
 
-    def test_a_rule_that_needs_all_documents_is_no_rule_for_a_stream(self, tmp_path, texts):
-        from sklearn.pipeline import make_pipeline
-
-        from labelkin.text import WordCounts
-
-        words = ["tea milk", "milk", "tea", "tea sugar"] * 3
-        sets = [["tea", "milk"], ["milk"], ["tea"], ["tea"]] * 3
-
-        def saved(rule):
-            last = LabelDependenceClassifier(NaiveBayes(), thresholds=rule)
-            pipeline = make_pipeline(WordCounts(min_documents=1), last)
-            return save(pipeline.fit(words, sets), tmp_path / "m")
-
-        assert "PCut needs all documents" in call("predict", saved(PCut()), texts).refused()
-        call("predict", saved(FixedCut()), texts).done()
-
-    def test_labels_that_would_fall_apart_in_a_table(self, tmp_path, texts):
+    def test_labels_with_the_separator_need_json_lines(self, tmp_path, texts):
         from sklearn.pipeline import make_pipeline
 
         from labelkin.text import WordCounts
@@ -350,5 +293,5 @@ class TestWrongCalls:
         last = LabelDependenceClassifier(NaiveBayes())
         pipeline = make_pipeline(WordCounts(min_documents=1), last)
         path = save(pipeline.fit(["tea", "milk"] * 4, [["a;b"], ["c"]] * 4), tmp_path / "m")
-        told = call("predict", path, texts, "--format", "csv").refused()
-        assert "the label 'a;b'" in told
+        message = call("predict", path, texts, "--format", "csv").refused()
+        assert "the label 'a;b'" in message

@@ -63,7 +63,7 @@ def test_only_labels_that_are_allowed_are_given_also_of_candidates(top, choice):
     assert any(len(answer.given) for answer in part)
     for answer, every, row in zip(part, whole, log_odds, strict=True):
         np.testing.assert_array_equal(answer.probabilities, every.probabilities[allowed])
-        assert np.isfinite(row[answer.given]).all()  # what is no candidate is never given
+        assert np.isfinite(row[answer.given]).all()  # only candidates are assigned
         assert (np.diff(row[answer.given]) <= 0).all()
         assert len(answer.given) >= min(1, np.isfinite(row).sum())
     if top is not None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from labelkin.evaluation.metrics import Evaluation
     from labelkin.label_matrix import LabelMatrix
     from labelkin.prediction import FittedModel
+    from labelkin.vocabulary import Vocabulary
 
 
 _WORDS = {"document_f1": "F1 of documents", "micro_f1": "micro F1", "macro_f1": "macro F1"}
@@ -51,7 +52,7 @@ def evaluate(
     fitted, loaded = open_model_and_corpus(model, corpus, reading, trusted, quiet)
     names = options.check_language(fitted.names, label_language)
     chosen = part or ("test" if len(loaded.test) else "all")
-    documents, labels = options.part_of(loaded, chosen, names.vocabulary)
+    documents, labels = part_of(loaded, chosen, names.vocabulary)
     unknown = _report_labels(fitted, labels, quiet)
     if not quiet and _has_seen(model, loaded, chosen):
         print_message(
@@ -111,7 +112,7 @@ def optimize(
     """
     fitted, loaded = open_model_and_corpus(model, corpus, reading, trusted, quiet)
     chosen = part or ("test" if len(loaded.test) else "all")
-    documents, labels = options.part_of(loaded, chosen, fitted.names.vocabulary)
+    documents, labels = part_of(loaded, chosen, fitted.names.vocabulary)
     print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
     from labelkin.prediction import evaluate_documents, evaluate_limits
 
@@ -164,6 +165,20 @@ def open_model_and_corpus(
             )
 
     return fitted, reading.like(model, corpus).corpus(corpus, quiet, check)
+
+
+def part_of(corpus: Corpus, part: str, vocabulary: Vocabulary | None) -> tuple[Any, LabelMatrix]:
+    """Return the documents of a part of a corpus, and their current labels in a vocabulary."""
+    from labelkin.corpora.corpus import labels_of
+    from labelkin.vocabulary.matching import current_labels
+
+    labels = current_labels(labels_of(corpus), vocabulary)
+    if part == "all":
+        return corpus.documents, labels
+    rows = corpus.test if part == "test" else corpus.train
+    if not len(rows):
+        raise ValueError(f"{corpus.name} has no {part} documents. Use --part all.")
+    return corpus.documents[rows], labels.rows(rows)
 
 
 def _in_words(found: Evaluation, part: str) -> str:

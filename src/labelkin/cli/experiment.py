@@ -86,7 +86,7 @@ def list_experiments(
     from labelkin.research.experiments import find_experiment, shipped_experiments
 
     print_table(
-        ("name", "what it is", "corpus", "systems", "the corpus is"),
+        ("name", "description", "corpus", "systems", "the corpus is"),
         [_experiment_row(find_experiment(name)) for name in shipped_experiments()],
         left=(0, 1, 2, 4),
     )

@@ -76,7 +76,7 @@ def inspect(
 
 
 def load_parts(path: Path) -> tuple[ModelFile, Any]:
-    """Return the header of a file and its model, whatever the model contains."""
+    """Return the header of a file and its model, also with trusted parts."""
     from labelkin.storage import load, read_header
     from labelkin.storage.trusted import ON_REQUEST
 

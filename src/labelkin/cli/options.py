@@ -24,10 +24,9 @@ from labelkin.registry import SHORT, check_name, names
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
-    from labelkin.label_matrix import LabelMatrix
     from labelkin.prediction import FittedModel
     from labelkin.scaling.blocks import Engine
-    from labelkin.vocabulary import LabelNames, Vocabulary
+    from labelkin.vocabulary import LabelNames
 
 #: Titles of groups of options.
 MODEL, WORDS, FILES = "Model", "Words of the texts", "How files are read"
@@ -392,22 +391,6 @@ def print_label_notes(corpus: Corpus) -> None:
         print_message(
             f"Note: these look the same: {shown} ({n_spellings}). --merge-spellings merges them."
         )
-
-
-def part_of(
-    corpus: Corpus, part: str, vocabulary: Vocabulary | None = None
-) -> tuple[Any, LabelMatrix]:
-    """Return the documents of a part of a corpus, and their current labels in a vocabulary."""
-    from labelkin.corpora.corpus import labels_of
-    from labelkin.vocabulary.matching import current_labels
-
-    labels = current_labels(labels_of(corpus), vocabulary)
-    if part == "all":
-        return corpus.documents, labels
-    rows = corpus.test if part == "test" else corpus.train
-    if not len(rows):
-        raise ValueError(f"{corpus.name} has no {part} documents. Use --part all.")
-    return corpus.documents[rows], labels.rows(rows)
 
 
 def expand(command: Callable[..., None]) -> Callable[..., None]:

@@ -63,7 +63,7 @@ def progress_bars(*columns: Any, shown: bool, stay: bool = False) -> Progress:
     from rich.console import Console
     from rich.progress import Progress
 
-    # Quiet, too: before rich 14.3 bars that are not shown end with an empty line.
+    # The console is also quiet: before rich 14.3 hidden bars end with an empty line.
     console = Console(stderr=True, quiet=not shown)
     return Progress(*columns, console=console, transient=not stay, disable=not shown)
 

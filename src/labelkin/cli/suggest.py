@@ -49,7 +49,7 @@ def suggest(
     trusted: options.Trusted = None,
     json: options.AsJson = False,
 ) -> None:
-    """Suggest labels for one text, most probable first; accepted and rejected labels count.
+    """Suggest labels for one text, most probable first, given accepted and rejected labels.
 
     Example:  labelkin suggest news.labelkin "Wheat exports rose." --accept grain --explain
 

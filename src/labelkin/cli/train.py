@@ -21,6 +21,7 @@ from labelkin.cli.printing import (
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
     from labelkin.label_matrix import LabelMatrix
+    from labelkin.thresholds import ThresholdRule
     from labelkin.vocabulary import Vocabulary
 
 
@@ -100,32 +101,31 @@ def train(
     options.check_inputs(rules, saved_work)
     options.check_vocabulary(vocab)
     options.check_out(out, *corpus, replace=replace)
-    if at_most is not None and at_least is not None and at_most < at_least:
-        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
-    from labelkin.thresholds import LabelLimits, rule_for
-
-    rule = rule_for(thresholds)
-    least: Any = "auto" if at_least is None and preset == "strong" else at_least or 0
-    if least or at_most is not None:
-        rule = LabelLimits(rule, at_least=least, at_most=at_most)
+    rule = _threshold_rule(thresholds, preset, at_least, at_most)
     loaded = reading.corpus(corpus, quiet)
     is_tested = len(loaded.test) > 0 and not all_documents
     if is_tested:
         held_out = f"{counted(len(loaded.test), 'test document')} held out and scored at the end"
         print_message(f"{held_out}; --all also learns from them.", quiet)
 
+    from labelkin.corpora.corpus import labels_of
     from labelkin.models.builder import build_model, plan_for_corpus
     from labelkin.models.presets import WEIGHTS
     from labelkin.models.training import fit_and_evaluate, held_out_scores
-    from labelkin.storage import save
+    from labelkin.storage.file import save
     from labelkin.text import WordCounts
-    from labelkin.vocabulary.matching import corpus_vocabulary
+    from labelkin.vocabulary.matching import corpus_vocabulary, current_labels
 
     plan = plan_for_corpus(
         loaded, preset, (content or "").split(","), (views or "").replace(" ", "").split(",")
     )
     concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
-    documents, label_sets, mark = _documents(loaded, all_documents, saved_work, concepts, quiet)
+    labels_of_all = current_labels(labels_of(loaded), concepts)
+    part = slice(None) if all_documents else loaded.train
+    documents, label_sets, mark = loaded.documents[part], labels_of_all.rows(part), None
+    if saved_work is not None:
+        documents, found, mark = _with_saved_work(loaded, all_documents, saved_work, quiet)
+        label_sets = current_labels(found, concepts)
     n_documents, n_labels = label_sets.shape
     label_names = label_sets.names.tolist()
     shown = _matched(label_names, concepts, vocab or loaded.name, quiet)
@@ -170,26 +170,33 @@ def train(
     save(model, out, summary={name: x for name, x in summary.items() if x is not None})
     print_scores(scores)
     if is_tested:
-        part = options.part_of(loaded, "test", concepts)
+        documents, label_sets = loaded.documents[loaded.test], labels_of_all.rows(loaded.test)
         echo("")
         title = counted(len(loaded.test), "test document")
-        print_scores({"model": held_out_scores(model, *part)}, title)
+        print_scores({"model": held_out_scores(model, documents, label_sets)}, title)
     print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
 
 
-def _documents(
-    corpus: Corpus,
-    all_documents: bool,
-    saved_work: Path | None,
-    concepts: Vocabulary | None,
-    quiet: bool,
-) -> tuple[Any, LabelMatrix, list[Any] | None]:
+def _threshold_rule(
+    thresholds: Any, preset: str | None, at_least: int | None, at_most: int | None
+) -> ThresholdRule:
+    from labelkin.thresholds import LabelLimits, rule_for
+
+    if at_most is not None and at_least is not None and at_most < at_least:
+        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
+    rule = rule_for(thresholds)
+    least: Any = "auto" if at_least is None and preset == "strong" else at_least or 0
+    if least or at_most is not None:
+        return LabelLimits(rule, at_least=least, at_most=at_most)
+    return rule
+
+
+def _with_saved_work(
+    corpus: Corpus, all_documents: bool, saved_work: Path, quiet: bool
+) -> tuple[Any, LabelMatrix, list[Any]]:
     """Return training documents, their labels, and the position in the saved work."""
-    if saved_work is None:
-        return *options.part_of(corpus, "all" if all_documents else "train", concepts), None
     from labelkin.curation.corrected_corpus import training_documents
     from labelkin.curation.saved_work import read_answers, read_saved_documents
-    from labelkin.vocabulary.matching import current_labels
 
     texts, label_sets, mark = read_saved_documents(saved_work)
     documents, labels, corrections = training_documents(
@@ -201,7 +208,7 @@ def _documents(
     )
     if corrections:
         print_message(f"{saved_work}: {corrections}.", quiet)
-    return documents, current_labels(labels, concepts), list(mark)
+    return documents, labels, list(mark)
 
 
 def _matched(

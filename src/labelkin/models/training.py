@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from labelkin.estimator import stage
 from labelkin.evaluation.metrics import evaluate
 from labelkin.evaluation.splits import round_robin_folds
-from labelkin.label_matrix import LabelMatrix, to_dense
+from labelkin.label_matrix import LabelMatrix, read_labels, to_dense
 from labelkin.models.classifier import LabelDependenceClassifier
 
 #: Metrics of a training summary.
@@ -67,7 +67,8 @@ def held_out_scores(
     for step in steps:
         documents = step.transform(documents)
     log_odds = classifier.log_odds(documents)
-    return _scores(labels, log_odds, classifier.decide(log_odds))
+    truth = read_labels(labels, names=classifier.label_names_)  # saved work adds labels
+    return _scores(truth, log_odds, classifier.decide(log_odds))
 
 
 def _cross_validated_scores(

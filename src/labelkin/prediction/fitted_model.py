@@ -29,7 +29,7 @@ from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import to_probability
 from labelkin.scaling.blocks import Engine
 from labelkin.scaling.distributed import using
-from labelkin.storage import load
+from labelkin.storage.file import load
 from labelkin.text import WordCounts
 from labelkin.vocabulary import LabelNames, vocabulary_of
 
