@@ -110,7 +110,7 @@ def train(
 
     from labelkin.corpora.corpus import labels_of
     from labelkin.models.builder import build_model, plan_for_corpus
-    from labelkin.models.presets import WEIGHTS
+    from labelkin.models.presets import DEFAULTS
     from labelkin.models.training import fit_and_evaluate, held_out_scores
     from labelkin.storage.file import save
     from labelkin.text import WordCounts
@@ -129,14 +129,15 @@ def train(
     n_documents, n_labels = label_sets.shape
     label_names = label_sets.names.tolist()
     shown = _matched(label_names, concepts, vocab or loaded.name, quiet)
-    weight = WEIGHTS[preset or "default"] if evidence_weight is None else evidence_weight
+    if evidence_weight is None:
+        evidence_weight = DEFAULTS[preset or "default"].get("evidence_weight", "auto")
     model = build_model(
         plan,
         WordCounts(**vars(words)),
         top=top,
         labels=labels,
         variant=variant,
-        evidence_weight=weight,
+        evidence_weight=evidence_weight,
         thresholds=rule,
         rules=None if rules is None else read_rules(label_names, rules, concepts, quiet),
         n_jobs=n_jobs,
@@ -179,16 +180,18 @@ def train(
 
 def _threshold_rule(
     thresholds: Any, preset: str | None, at_least: int | None, at_most: int | None
-) -> ThresholdRule:
-    from labelkin.thresholds import LabelLimits, rule_for
-
+) -> ThresholdRule | None:
+    """Return a rule with limits of the number of labels; an unknown name is an error."""
     if at_most is not None and at_least is not None and at_most < at_least:
         raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
-    rule = rule_for(thresholds)
     least: Any = "auto" if at_least is None and preset == "strong" else at_least or 0
-    if least or at_most is not None:
-        return LabelLimits(rule, at_least=least, at_most=at_most)
-    return rule
+    has_limits = least or at_most is not None
+    if thresholds is None and not has_limits:
+        return None
+    from labelkin.thresholds import LabelLimits, rule_for
+
+    rule = rule_for(thresholds)
+    return LabelLimits(rule, at_least=least, at_most=at_most) if has_limits else rule
 
 
 def _with_saved_work(

@@ -14,8 +14,12 @@ from typing import Any
 from labelkin.models.builder import Preset, build_model, plan_content
 from labelkin.thresholds import LabelLimits
 
-#: Weight of label evidence; learning it would take most of the time of "fast".
-WEIGHTS: dict[Preset, Any] = {"fast": 0.1, "default": "auto", "strong": "auto"}
+#: Parameters of the classifier that differ from its own defaults.
+DEFAULTS: dict[Preset, dict[str, Any]] = {
+    "fast": {"evidence_weight": 0.1},  # learning the weight would take most of the time
+    "default": {},
+    "strong": {"thresholds": LabelLimits(at_least="auto")},
+}
 
 
 def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> Any:
@@ -48,7 +52,4 @@ def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> An
     'title'
     """
     plan = plan_content(name)  # also checks the name
-    defaults: dict[str, Any] = {"evidence_weight": WEIGHTS[name]}
-    if name == "strong":
-        defaults["thresholds"] = LabelLimits(at_least="auto")
-    return build_model(plan, words, **{**defaults, **options})
+    return build_model(plan, words, **{**DEFAULTS[name], **options})
