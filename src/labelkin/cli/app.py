@@ -91,24 +91,19 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"labelkin {version('labelkin')}")
-        raise typer.Exit
-
-
-@app.callback()
+@app.callback(invoke_without_command=True)
 def start(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Multilabel classification with evidence from the other labels.
 
     Start with `labelkin demo`, or `labelkin train news.csv -o news.labelkin`.
     """
+    if version:
+        from importlib.metadata import version as version_of
+
+        typer.echo(f"labelkin {version_of('labelkin')}")
+        raise typer.Exit
 
 
 def invoke(arguments: Sequence[str] | None) -> int:

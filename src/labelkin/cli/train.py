@@ -97,7 +97,6 @@ def train(
 
     Example:  labelkin train annif.tsv -o topics.labelkin --vocab topics.ttl --rules topics.ttl
     """
-    options.check_corpus(corpus)
     options.check_inputs(rules, saved_work)
     options.check_vocabulary(vocab)
     options.check_out(out, *corpus, replace=replace)
