@@ -138,8 +138,9 @@ def test_saved_work_is_learned_with_its_new_labels(tea, tmp_path):
     work = SavedWork(path)
     work.save([Entry("tea", "green tea", ("green", "tea")), Entry("tea", "milk", ("milk",))])
     work.close()
-    with tea.open("a") as file:
-        file.write('{"id": 12, "text": "black tea", "labels": ["tea"], "split": "test"}\n')
+    rows = [{**json.loads(line), "split": "train"} for line in tea.open()]
+    rows.append({"id": 12, "text": "black tea", "labels": ["tea"], "split": "test"})
+    small(tea, *rows)
     options = ["--saved-work", path, "--min-documents", 1, "-q"]
     assert "\n1 test document" in call("train", tea, "-o", tmp_path / "m", *options).done()
     header = read_header(tmp_path / "m")

@@ -292,10 +292,6 @@ class DocumentReading:
         options = vars(self) | {"columns": columns, "unlabelled": None}
         return {key: value for key, value in options.items() if value is not None}
 
-    def kept(self) -> dict[str, Any]:
-        """Return the options that a model file contains, for :meth:`like`."""
-        return {k: v for k, v in self.named().items() if k in ("columns", "separator")}
-
     def like(self, model: Path, paths: Sequence[str]) -> Self:
         """Return options that read files as the training files of a model were read."""
         from labelkin.corpora import KNOWN, text_format

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +15,6 @@ from labelkin.cli.printing import counted, echo, print_json, print_message, prin
 if TYPE_CHECKING:
     from labelkin.explain.contributions import Explanation, Posterior, TermExplanation
     from labelkin.prediction import FittedModel
-    from labelkin.vocabulary import LabelNames
 
 #: Texts that look like the path of a file: a word with a slash, or a line with a file ending.
 _FILE_NAME = re.compile(
@@ -67,7 +65,8 @@ def suggest(
             f"{model} must be a LabelDependenceClassifier to react to labels, got a "
             f"{type(fitted.classifier).__name__}. labelkin train makes such files."
         )
-    names = options.check_language(fitted.names, label_language)
+    if label_language is not None:
+        options.check_language(fitted.names, label_language)
     known, unlearned = _known_labels(fitted, accept or [], reject or [])
     content = fitted.content([document])
     if fitted.has_few_words([document], content.vectors).any():
@@ -78,7 +77,8 @@ def suggest(
     posterior = fitted.posterior(content, known)
     best = None
     if include or exclude:
-        best = _best_allowed(posterior, names.allowed(include or (), exclude or ()), top)
+        allowed = fitted.names.allowed(include or (), exclude or ())
+        best = _best_allowed(posterior, allowed, top)
     (explained,) = posterior.explain(top=top, label_names=best)
     decided = dict(zip(fitted.labels.tolist(), posterior.decisions()[0].tolist(), strict=True))
     reasons = None
@@ -90,7 +90,7 @@ def suggest(
             {
                 **e.to_dict(),
                 "label": str(e.label),
-                **_in_vocabulary(names, e.label, label_language),
+                **_in_vocabulary(fitted, e.label, label_language),
                 "given": decided[e.label],
                 "words": [] if t is None else [(str(one.term), one.log_odds) for one in t.terms],
             }
@@ -99,12 +99,14 @@ def suggest(
         print_json({"known": known, "not_learned": unlearned, "suggestions": rows})
         return
     shown = {}  # label → name
-    if names.vocabulary is not None:
-        shown = dict(zip(fitted.labels.tolist(), names.all(label_language), strict=True))
-    _print_table(explained, decided, shown, names)
+    if fitted.vocabulary is not None:
+        shown = dict(zip(fitted.labels.tolist(), fitted.names.all(label_language), strict=True))
+    _print_table(explained, decided, shown, fitted)
     for state, labels in known.items():
         called = [str(shown.get(x, x)) for x in labels]
-        called += [f"{names.of(x, label_language)} (not yet learned)" for x in unlearned[state]]
+        called += [
+            f"{fitted.names.of(x, label_language)} (not yet learned)" for x in unlearned[state]
+        ]
         if called:
             echo(f"{state}: {', '.join(called)}")
     if explain:
@@ -144,9 +146,8 @@ def _known_labels(
 ) -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
     """Return accepted and rejected labels of the model, and concepts outside the model."""
     labels = {str(name): name for name in model.labels.tolist()}
-    read = partial(model.names.read, or_concept=True)
-    accepted = dict.fromkeys(read(text, "--accept") for text in accept)
-    rejected = dict.fromkeys(read(text, "--reject") for text in reject)
+    accepted = dict.fromkeys(model.names.read(x, "--accept", or_concept=True) for x in accept)
+    rejected = dict.fromkeys(model.names.read(x, "--reject", or_concept=True) for x in reject)
     both = [text for text in accepted if text in rejected]
     if both:
         raise ValueError(f"A label is accepted or rejected, got {both[0]!r} both. Name it once.")
@@ -167,16 +168,20 @@ def _best_allowed(posterior: Posterior, allowed: Any, top: int) -> list[Any]:
     return list(posterior.names[columns].tolist())
 
 
-def _in_vocabulary(names: LabelNames, label: Any, language: str | None) -> dict[str, str | None]:
+def _in_vocabulary(model: FittedModel, label: Any, language: str | None) -> dict[str, str | None]:
     """Return URI, name and notation of a label."""
-    if names.vocabulary is None:
+    if model.vocabulary is None:
         return {}
+    names = model.names
     name, notation = names.of(label, language), names.notation(label)
     return {"uri": names.uri(label), "name": name, "notation": notation}
 
 
 def _print_table(
-    explained: list[Explanation], decided: dict[Any, bool], shown: dict[Any, str], names: LabelNames
+    explained: list[Explanation],
+    decided: dict[Any, bool],
+    shown: dict[Any, str],
+    fitted: FittedModel,
 ) -> None:
     """Print a row per label; prior, content and other labels add up to the log-odds."""
     header = ["label", "probability", "assigned", "prior", "content", "other labels"]
@@ -187,7 +192,7 @@ def _print_table(
         assigned = "✓" if decided[e.label] else ""
         rows.append([str(shown.get(e.label, e.label)), f"{e.probability:.4f}", assigned, *parts])
     if shown:
-        rows = [[*row, names.uri(e.label)] for row, e in zip(rows, explained, strict=True)]
+        rows = [[*row, fitted.names.uri(e.label)] for row, e in zip(rows, explained, strict=True)]
         header.append("uri")
     print_table(header, rows, left=(0, 6))
 

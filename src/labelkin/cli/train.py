@@ -127,7 +127,9 @@ def train(
         label_sets = current_labels(found, concepts)
     n_documents, n_labels = label_sets.shape
     label_names = label_sets.names.tolist()
-    shown = _matched(label_names, concepts, vocab or loaded.name, quiet)
+    shown = label_names
+    if concepts is not None:
+        shown = _matched(label_names, concepts, vocab or loaded.name, quiet)
     if evidence_weight is None:
         evidence_weight = DEFAULTS[preset or "default"].get("evidence_weight", "auto")
     model = build_model(
@@ -149,7 +151,7 @@ def train(
     if concepts is not None:
         (model[-1] if hasattr(model, "steps") else model).concepts_ = concepts
     chosen = {
-        "content": str(plan),
+        "content": ",".join(plan.names),
         "views": ",".join(plan.views),
         "preset": preset,
         "random_state": str(random_state),
@@ -163,11 +165,11 @@ def train(
         "labels": n_labels,
         "options": {name: value for name, value in chosen.items() if value},
         "vocabulary": None if concepts is None else concepts.name,
-        "reading": reading.kept() or None,
+        "reading": {k: v for k, v in reading.named().items() if k in ("columns", "separator")},
         "saved_work": mark,
         "cross_validated": scores,
     }
-    save(model, out, summary={name: x for name, x in summary.items() if x is not None})
+    save(model, out, summary={name: x for name, x in summary.items() if x not in (None, {})})
     print_scores(scores)
     if is_tested:
         documents, label_sets = loaded.documents[loaded.test], labels_of_all.rows(loaded.test)
@@ -213,12 +215,8 @@ def _with_saved_work(
     return documents, labels, list(mark)
 
 
-def _matched(
-    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool
-) -> list[Any]:
+def _matched(labels: list[Any], vocabulary: Vocabulary, source: str, quiet: bool) -> list[Any]:
     """Report how many labels a vocabulary names; return the names. No name is an error."""
-    if vocabulary is None:
-        return labels
     from labelkin.vocabulary import LabelNames
 
     names = LabelNames(labels, vocabulary)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,20 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from labelkin.estimator import stage
-from labelkin.evaluation.metrics import evaluate
+from labelkin.evaluation.metrics.decisions import (
+    DecisionCounts,
+    count_decisions,
+    sum_label_sets,
+)
+from labelkin.evaluation.metrics.inputs import DocumentSums, Truth
+from labelkin.evaluation.metrics.rankings import sum_rankings
 from labelkin.evaluation.splits import round_robin_folds
 from labelkin.label_matrix import LabelMatrix, read_labels, to_dense
 from labelkin.models.classifier import LabelDependenceClassifier
+from labelkin.scaling.blocks import row_blocks
 
-#: Metrics of a training summary.
-SUMMARY_METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
+#: Documents × labels of a block: 2²⁰ numbers are 8 MB.
+_CELLS = 2**20
 _STAGES = {"WordCounts": "words", "TermWeights": "weights of words", "StandardScaler": "scales"}
 Scores = dict[str, float | None]
 
@@ -95,7 +104,28 @@ def _cross_validated_scores(
 
 
 def _scores(labels: LabelMatrix, log_odds: Any, decisions: Any) -> Scores:
-    scores = evaluate(labels, log_odds, decisions).scores()
-    # Candidates limit every metric: the share of true labels among them.
-    names = [*SUMMARY_METRICS, *(["candidate_recall"] if sparse.issparse(log_odds) else [])]
-    return {name: scores[name] if math.isfinite(scores[name]) else None for name in names}
+    """Return the metrics of a summary, counted in blocks of documents."""
+    blocks = row_blocks(labels, log_odds, decisions, size=max(1, _CELLS // labels.shape[1]))
+    counts, sets, rankings = (reduce(add, sums) for sums in zip(*map(_count, blocks), strict=True))
+    scores = {
+        "micro_f1": counts.average("f1", "micro"),
+        "macro_f1": counts.average("f1", "macro"),
+        "hamming_loss": counts.hamming_loss,
+        "subset_loss": sets.scores()["subset_loss"],
+        "one_error": rankings.scores()["one_error"],
+    }
+    if sparse.issparse(log_odds):  # candidates limit every metric
+        scores["candidate_recall"] = rankings.scores()["candidate_recall"]
+    return {name: float(x) if math.isfinite(x) else None for name, x in scores.items()}
+
+
+def _count(
+    block: tuple[LabelMatrix, Any, Any],
+) -> tuple[DecisionCounts, DocumentSums, DocumentSums]:
+    labels, log_odds, decisions = block
+    truth = Truth.of(labels)
+    return (
+        count_decisions(truth, decisions),
+        sum_label_sets(truth, decisions),
+        sum_rankings(truth, log_odds),
+    )

@@ -31,7 +31,7 @@ from labelkin.scaling.blocks import Engine
 from labelkin.scaling.distributed import using
 from labelkin.storage.file import load
 from labelkin.text import WordCounts
-from labelkin.vocabulary import LabelNames, vocabulary_of
+from labelkin.vocabulary import LabelNames, Vocabulary
 
 _WORD = re.compile(r"[^\W_]+")
 #: Known words of a text, and their share, below which they are few; the page has the same rule.
@@ -82,6 +82,8 @@ class FittedModel:
         Whether the classifier is a :class:`~labelkin.LabelDependenceClassifier`.
     content_classifier : LogOddsClassifier
         The content classifier of a model with label evidence, else the classifier.
+    vocabulary : Vocabulary, optional
+        The vocabulary that the model contains.
     needs_batch : bool
         Whether a decision depends on the other documents, so that streams cannot be decided.
     """
@@ -94,6 +96,7 @@ class FittedModel:
         self.takes_texts = bool(get_tags(first).input_tags.string)
         self.has_label_evidence = isinstance(classifier, LabelDependenceClassifier)
         self.content_classifier = classifier.content_ if self.has_label_evidence else classifier
+        self.vocabulary: Vocabulary | None = getattr(classifier, "concepts_", None)
         rule = getattr(classifier, "thresholds_", None)
         self.needs_batch = bool(getattr(rule, "needs_batch", False))
         # Word counts cache the words of earlier documents.
@@ -107,7 +110,7 @@ class FittedModel:
     @cached_property
     def names(self) -> LabelNames:
         """Names of the labels in the vocabulary that the model contains."""
-        return LabelNames(self.labels.tolist(), vocabulary_of(self.classifier))
+        return LabelNames(self.labels.tolist(), self.vocabulary)
 
     @cached_property
     def word_counts(self) -> list[WordCounts]:
