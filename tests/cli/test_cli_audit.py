@@ -154,26 +154,6 @@ def tea(path, sets):
     return path
 
 
-def test_vectors_are_audited(tmp_path):
-    lines = ["@relation 'x: -C 2'", "@attribute a {0,1}", "@attribute b {0,1}"]
-    lines += ["@attribute x numeric", "@attribute y numeric", "@data"]
-    lines += [f"{i % 2},{i % 3 == 0:d},{i % 2 + 0.01 * i},{i % 3}" for i in range(60)]
-    path = tmp_path / "x.arff"
-    path.write_text("\n".join(lines) + "\n")
-    out, html = tmp_path / "issues.jsonl", tmp_path / "x.html"
-    call("audit", path, "--out", out, "--html", html, "--top", 3).done()
-    assert [json.loads(line)["text"] for line in out.read_text().splitlines()] == [""] * 3
-
-    corrected = tmp_path / "corrected.jsonl"
-    first = json.loads(out.read_text().splitlines()[0])
-    decided = tmp_path / "decided.jsonl"
-    decided.write_text(json.dumps({**first, "decision": "change"}))
-    done = call("correct", path, decided, "--out", corrected)
-    done.done()
-    assert "is written as JSON lines" in done.err
-    assert (first["label"] in labels_of(corrected)[first["document"]]) is not first["given"]
-
-
 class TestApply:
     """The corrected corpus."""
 

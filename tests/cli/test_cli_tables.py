@@ -72,16 +72,6 @@ class TestColumns:
         message = call("train", path, "-o", tmp_path / "m").refused()
         assert "labels in a cell must have a sign between them, as tea;milk, got a list" in message
 
-    def test_a_text_file_with_a_header_is_a_table(self, tmp_path):
-        rows = [(f"{i}a", "hot tea", "tea") for i in range(6)]
-        rows += [(f"{i}b", "kühle Milch", "milk") for i in range(6)]
-        path = table(tmp_path / "a.txt", ("id", "title", "subjects"), rows, "\t", "utf-16")
-        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
-        done = call("predict", tmp_path / "m", path)
-        assert json.loads(done.done().splitlines()[0])["id"] == "0a"
-        read = "12 documents read, text from 'title', id from 'id', not used: 'subjects', encoding"
-        assert f"{read} utf-16." in done.err
-
     def test_a_separator_that_is_given_is_used_for_uris(self, tmp_path):
         rows = [("tea", "<http://example.org/a>, http://example.org/b")]
         path = table(tmp_path / "a.csv", ("text", "subject_uris"), rows, delimiter=";")

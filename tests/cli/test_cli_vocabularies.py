@@ -1,6 +1,5 @@
 """Vocabularies on the command line: a librarian reads names, programs read URIs."""
 
-import csv
 import json
 
 import pytest
@@ -199,29 +198,3 @@ def test_a_table_of_rules_may_use_names_of_the_vocabulary(folder, tmp_path):
     call("train", folder / "uris.jsonl", "-o", path, "--vocab", folder / "drinks.ttl", "--rules",
          tmp_path / "rules.csv", *TRAIN).done()  # fmt: skip
     assert load(path)[-1].rules.implies == ((BASE + "tea", BASE + "drink"),)
-
-
-def test_an_audit_is_read_in_names_and_applied_by_uri(folder, tmp_path):
-    text = (folder / "uris.jsonl").read_text().replace("chai", "tea")
-    rows = [json.loads(line) for line in text.splitlines()]
-    rows = [{**row, "id": f"d{i}"} for i, row in enumerate(rows)]
-    rows[12]["labels"] = [BASE + "bread"]  # it is about tea
-    corpus = tmp_path / "wrong.jsonl"
-    corpus.write_text("\n".join(map(json.dumps, rows)))
-    options = ("--vocab", folder / "drinks.ttl", "--label-language", "de", "--content",
-               "naive_bayes", "--min-documents", 1, "--no-stem", "--top", 12)  # fmt: skip
-    lines, page, table = (tmp_path / name for name in ("i.jsonl", "i.html", "i.csv"))
-    out = call("audit", corpus, "--out", lines, "--html", page, *options).done()
-    assert "Getränk" in out
-    assert "Getränk" in page.read_text(encoding="utf-8")
-    assert BASE + "drink" not in page.read_text(encoding="utf-8")
-    first = json.loads(lines.read_text(encoding="utf-8").splitlines()[0])
-    assert first["label"].startswith(BASE)
-    assert first["names"][BASE + "drink"] == "Getränk"
-    call("audit", corpus, "--out", table, *options).done()
-    header, *found = csv.reader(table.read_text(encoding="utf-8").splitlines())
-    assert all(row[header.index("label")].startswith(BASE) for row in found)
-    assert not any(row[header.index("name")].startswith(BASE) for row in found)
-    corrected = tmp_path / "right.jsonl"
-    call("correct", corpus, table, "--out", corrected, "--at-least", 0).done()
-    assert corrected.read_text() != corpus.read_text()

@@ -15,11 +15,11 @@ from sklearn.pipeline import Pipeline
 from labelkin.estimator import stage
 from labelkin.evaluation.metrics.decisions import (
     DecisionCounts,
+    count_by_document,
     count_decisions,
-    sum_label_sets,
 )
 from labelkin.evaluation.metrics.inputs import DocumentSums, Truth
-from labelkin.evaluation.metrics.rankings import sum_rankings
+from labelkin.evaluation.metrics.rankings import first_errors
 from labelkin.evaluation.splits import round_robin_folds
 from labelkin.label_matrix import LabelMatrix, read_labels, to_dense
 from labelkin.models.classifier import LabelDependenceClassifier
@@ -106,26 +106,34 @@ def _cross_validated_scores(
 def _scores(labels: LabelMatrix, log_odds: Any, decisions: Any) -> Scores:
     """Return the metrics of a summary, counted in blocks of documents."""
     blocks = row_blocks(labels, log_odds, decisions, size=max(1, _CELLS // labels.shape[1]))
-    counts, sets, rankings = (reduce(add, sums) for sums in zip(*map(_count, blocks), strict=True))
+    counts, sets, ranks = (reduce(add, sums) for sums in zip(*map(_count, blocks), strict=True))
     scores = {
         "micro_f1": counts.average("f1", "micro"),
         "macro_f1": counts.average("f1", "macro"),
         "hamming_loss": counts.hamming_loss,
-        "subset_loss": sets.scores()["subset_loss"],
-        "one_error": rankings.scores()["one_error"],
+        **sets.scores(),
+        **ranks.scores(),
     }
-    if sparse.issparse(log_odds):  # candidates limit every metric
-        scores["candidate_recall"] = rankings.scores()["candidate_recall"]
     return {name: float(x) if math.isfinite(x) else None for name, x in scores.items()}
 
 
 def _count(
     block: tuple[LabelMatrix, Any, Any],
 ) -> tuple[DecisionCounts, DocumentSums, DocumentSums]:
+    """Return the counts of labels, wrong label sets, and errors of labelled documents."""
     labels, log_odds, decisions = block
     truth = Truth.of(labels)
+    is_wrong = count_by_document(truth, decisions).wrong > 0
+    rows = np.flatnonzero(np.diff(truth.positive.indptr))
+    labelled, log_odds = Truth.of(labels.rows(rows)), log_odds[rows]
+    values, best = {"one_error": first_errors(labelled, log_odds)}, {}
+    if sparse.issparse(log_odds):  # candidates limit every metric
+        is_candidate = log_odds.astype(np.float64)
+        is_candidate.data[:] = 1.0
+        values["candidate_recall"] = (labelled.positive * is_candidate).sum(axis=1)
+        best["candidate_recall"] = labelled.positive.sum(axis=1)
     return (
         count_decisions(truth, decisions),
-        sum_label_sets(truth, decisions),
-        sum_rankings(truth, log_odds),
+        DocumentSums.of(truth, {"subset_loss": is_wrong}),
+        DocumentSums.of(labelled, values, best),
     )
