@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from labelkin.evaluation.metrics import Evaluation
     from labelkin.label_matrix import LabelMatrix
     from labelkin.prediction import FittedModel
-    from labelkin.vocabulary import Vocabulary
 
 
 _WORDS = {"document_f1": "F1 of documents", "micro_f1": "micro F1", "macro_f1": "macro F1"}
@@ -49,10 +48,9 @@ def evaluate(
 
     Example:  labelkin evaluate news.labelkin held-out.csv --columns text=body --json
     """
-    fitted, loaded = open_model_and_corpus(model, corpus, reading, trusted, quiet)
+    fitted = _open_model(model, corpus, trusted)
     names = options.check_language(fitted.names, label_language)
-    chosen = part or ("test" if len(loaded.test) else "all")
-    documents, labels = part_of(loaded, chosen, names.vocabulary)
+    loaded, chosen, documents, labels = _read_part(model, fitted, corpus, reading, part, quiet)
     unknown = _report_labels(fitted, labels, quiet)
     if not quiet and _has_seen(model, loaded, chosen):
         print_message(
@@ -110,9 +108,8 @@ def optimize(
 
     Example:  labelkin optimize news.labelkin held-out.csv --metric micro_f1
     """
-    fitted, loaded = open_model_and_corpus(model, corpus, reading, trusted, quiet)
-    chosen = part or ("test" if len(loaded.test) else "all")
-    documents, labels = part_of(loaded, chosen, fitted.names.vocabulary)
+    fitted = _open_model(model, corpus, trusted)
+    _, chosen, documents, labels = _read_part(model, fitted, corpus, reading, part, quiet)
     print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
     from labelkin.prediction import evaluate_documents, evaluate_limits
 
@@ -147,13 +144,23 @@ def optimize(
     )
 
 
-def open_model_and_corpus(
-    model: Path, corpus: list[str], reading: options.Reading, trusted: Any, quiet: bool
-) -> tuple[FittedModel, Corpus]:
-    """Load a model and a corpus that it can be evaluated on."""
+def _open_model(model: Path, corpus: list[str], trusted: list[str] | None) -> FittedModel:
     options.check_model(model)
     options.check_corpus(corpus)
-    fitted = options.open_model(model, trusted)
+    return options.open_model(model, trusted)
+
+
+def _read_part(
+    model: Path,
+    fitted: FittedModel,
+    corpus: list[str],
+    reading: options.Reading,
+    part: str | None,
+    quiet: bool,
+) -> tuple[Corpus, str, Any, LabelMatrix]:
+    """Return a corpus, a part of it, and the documents and current labels of the part."""
+    from labelkin.corpora.corpus import labels_of
+    from labelkin.vocabulary.matching import current_labels
 
     def check(found: Corpus) -> None:
         takes = "texts" if fitted.takes_texts else "vectors"
@@ -164,21 +171,13 @@ def open_model_and_corpus(
                 "the one it was trained on."
             )
 
-    return fitted, reading.like(model, corpus).corpus(corpus, quiet, check)
-
-
-def part_of(corpus: Corpus, part: str, vocabulary: Vocabulary | None) -> tuple[Any, LabelMatrix]:
-    """Return the documents of a part of a corpus, and their current labels in a vocabulary."""
-    from labelkin.corpora.corpus import labels_of
-    from labelkin.vocabulary.matching import current_labels
-
-    labels = current_labels(labels_of(corpus), vocabulary)
-    if part == "all":
-        return corpus.documents, labels
-    rows = corpus.test if part == "test" else corpus.train
-    if not len(rows):
-        raise ValueError(f"{corpus.name} has no {part} documents. Use --part all.")
-    return corpus.documents[rows], labels.rows(rows)
+    found = reading.like(model, corpus).corpus(corpus, quiet, check)
+    chosen = part or ("test" if len(found.test) else "all")
+    rows: Any = {"all": slice(None), "test": found.test, "train": found.train}[chosen]
+    if chosen != "all" and not len(rows):
+        raise ValueError(f"{found.name} has no {chosen} documents. Use --part all.")
+    labels = current_labels(labels_of(found), fitted.vocabulary)
+    return found, chosen, found.documents[rows], labels.rows(rows)
 
 
 def _in_words(found: Evaluation, part: str) -> str:
