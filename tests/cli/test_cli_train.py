@@ -111,7 +111,7 @@ def test_all_includes_test_documents(news_file, tmp_path):
 def test_numbers_are_scaled(tmp_path):
     head = ["@relation 'numbers: -C 2'", "@attribute a {0,1}", "@attribute b {0,1}"]
     head += ["@attribute x numeric", "@attribute y numeric", "@data"]
-    rows = [f"{i % 2},{i % 3 == 0:d},{1e4 * (i % 2) + i},{i % 3}" for i in range(60)]
+    rows = [f"{i % 2},{i % 3 == 0:d},{1e4 * (i % 2) - i},{i % 3}" for i in range(60)]
     (tmp_path / "n.arff").write_text("\n".join([*head, *rows]) + "\n")
     call("train", tmp_path / "n.arff", "-o", tmp_path / "m", "--content", "svm").done()
     steps = load(tmp_path / "m")

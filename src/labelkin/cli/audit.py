@@ -82,7 +82,6 @@ def audit(
     target = out or html
     folder = None if target is None else target.with_name(f".{target.name}.audit")
     with resumable("" if target else None), watching(quiet):
-        from labelkin.cli.train import read_rules
         from labelkin.curation.audit.corpus_audit import audit_corpus, check_auditable
         from labelkin.vocabulary.matching import corpus_vocabulary, distinct_names
 
@@ -95,7 +94,7 @@ def audit(
             content or "svm",
             labels,
             words=vars(words),
-            rules=rules and read_rules(label_names, rules, concepts, quiet),
+            rules=rules and options.read_rules(label_names, rules, concepts, quiet),
             label_names=called,
             all_documents=all_documents,
             top=top,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from labelkin.corpora import Corpus
     from labelkin.prediction import FittedModel
     from labelkin.scaling.blocks import Engine
-    from labelkin.vocabulary import LabelNames
+    from labelkin.vocabulary import LabelNames, Vocabulary
 
 #: Titles of groups of options.
 MODEL, WORDS, FILES = "Model", "Words of the texts", "How files are read"
@@ -423,6 +423,22 @@ def cluster(address: str | None) -> AbstractContextManager[Engine | None]:
     from labelkin.scaling.distributed import connected
 
     return connected(address)
+
+
+def read_rules(labels: list[Any], path: Path, vocabulary: Vocabulary | None, quiet: bool) -> Any:
+    """Read rules between labels and report how many apply."""
+    from labelkin.vocabulary.matching import rules_between
+
+    found = rules_between(labels, path, vocabulary)
+    number = f"{len(found.rules)} rules about labels of the corpus, of {found.n_found} in {path}."
+    print_message(number, quiet)
+    if found.unknown:
+        print_message(
+            f"{len(found.unknown)} labels of the rules are not in the corpus: "
+            f"{listed(found.unknown)}.",
+            quiet,
+        )
+    return found.rules
 
 
 def check_language(names: LabelNames, language: str | None) -> LabelNames:

@@ -140,7 +140,7 @@ def train(
         variant=variant,
         evidence_weight=evidence_weight,
         thresholds=rule,
-        rules=None if rules is None else read_rules(label_names, rules, concepts, quiet),
+        rules=None if rules is None else options.read_rules(label_names, rules, concepts, quiet),
         n_jobs=n_jobs,
         random_state=random_state,
     )
@@ -228,19 +228,3 @@ def _matched(labels: list[Any], vocabulary: Vocabulary, source: str, quiet: bool
         quiet,
     )
     return names.all()
-
-
-def read_rules(labels: list[Any], path: Path, vocabulary: Vocabulary | None, quiet: bool) -> Any:
-    """Read rules between labels and report how many apply."""
-    from labelkin.vocabulary.matching import rules_between
-
-    found = rules_between(labels, path, vocabulary)
-    number = f"{len(found.rules)} rules about labels of the corpus, of {found.n_found} in {path}."
-    print_message(number, quiet)
-    if found.unknown:
-        print_message(
-            f"{len(found.unknown)} labels of the rules are not in the corpus: "
-            f"{listed(found.unknown)}.",
-            quiet,
-        )
-    return found.rules
