@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from docs.make.rank_test import RankTest, rank_test
 
-from labelkin.pages.pictures import COLOURS, Picture, drawing, finish
+from labelkin.pages import COLOURS, Picture, drawing, finish
 from labelkin.research.reports.results import EvaluatedSystem, Outcome
 from labelkin.research.reports.scores import LOSSES, METRICS, WORDS
 from labelkin.research.reports.tables import (

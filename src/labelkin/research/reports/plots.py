@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.pages.pictures import COLOURS, Picture, drawing, finish
+from labelkin.pages import COLOURS, Picture, drawing, finish
 from labelkin.research.reports.results import EvaluatedSystem, Outcome
 from labelkin.research.reports.tables import format_score
 
