@@ -31,7 +31,8 @@ from docs.make.cells import LearnedCell, count_gains, learned_gains, read_cells
 from docs.make.conclusions import conclude
 
 from labelkin.files import write_atomic
-from labelkin.research.reports.scores import METRICS, WORDS
+from labelkin.research.experiments.plan import METRICS
+from labelkin.research.reports.results import WORDS
 from labelkin.research.reports.tables import (
     Table,
     format_score,

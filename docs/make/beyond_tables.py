@@ -13,7 +13,8 @@ from docs.make.cells import (
     learned_gains,
 )
 
-from labelkin.research.reports.scores import F1_METRICS, METRICS, WORDS
+from labelkin.research.experiments.plan import F1_METRICS, METRICS
+from labelkin.research.reports.results import WORDS
 from labelkin.research.reports.tables import Cell, Table, format_score, signed_text
 
 CALIBRATION = {"expected_calibration_error": "ECE", "brier_score": "Brier score"}

@@ -22,8 +22,14 @@ from labelkin.evaluation.significance import (
     SummedMetric,
     paired_bootstrap,
 )
-from labelkin.research.reports.results import EvaluatedSystem, Outcome, read_outcomes
-from labelkin.research.reports.scores import LEARNED, LOSSES, METRICS, Score
+from labelkin.research.experiments.plan import LOSSES, METRICS
+from labelkin.research.reports.results import (
+    LEARNED,
+    EvaluatedSystem,
+    Outcome,
+    Score,
+    read_outcomes,
+)
 
 
 @dataclass(frozen=True)

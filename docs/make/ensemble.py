@@ -24,8 +24,8 @@ from labelkin.evaluation.metrics import evaluate
 from labelkin.evaluation.significance import Bootstrap, paired_bootstrap
 from labelkin.files import write_atomic
 from labelkin.research.experiments import read_results
+from labelkin.research.experiments.plan import LOSSES
 from labelkin.research.experiments.run_folder import CorpusResults, Run
-from labelkin.research.reports.scores import LOSSES
 from labelkin.research.reports.tables import Cell, Table, format_score, markdown_table
 
 PAGE = Path(__file__).parent.parent / "findings" / "ensemble.md"

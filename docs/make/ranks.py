@@ -16,8 +16,8 @@ import numpy as np
 from docs.make.rank_test import RankTest, rank_test
 
 from labelkin.pages import COLOURS, Picture, drawing, finish
-from labelkin.research.reports.results import EvaluatedSystem, Outcome
-from labelkin.research.reports.scores import LOSSES, METRICS, WORDS
+from labelkin.research.experiments.plan import LOSSES, METRICS
+from labelkin.research.reports.results import WORDS, EvaluatedSystem, Outcome
 from labelkin.research.reports.tables import (
     Cell,
     Table,

@@ -17,8 +17,8 @@ from docs.make.conclusions import conclude
 from docs.make.ranks import CONTROL, Comparison, compare, rank_picture, ranks_sections
 
 from labelkin.files import write_atomic
-from labelkin.research.reports.results import read_outcomes
-from labelkin.research.reports.scores import LOSSES, METRICS, WORDS
+from labelkin.research.experiments.plan import LOSSES, METRICS
+from labelkin.research.reports.results import WORDS, read_outcomes
 from labelkin.research.reports.tables import markdown_text
 
 PAGE = Path(__file__).parent.parent / "findings" / "related-methods.md"

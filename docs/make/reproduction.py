@@ -24,18 +24,24 @@ from pathlib import Path
 from docs.make.conclusions import conclude
 
 from labelkin.files import write_atomic
-from labelkin.research.reports.documents import markdown_facts, markdown_sections
-from labelkin.research.reports.paper import HEADS, f1_summary, loss_summary, paper_tables
-from labelkin.research.reports.results import Outcome, read_outcomes
-from labelkin.research.reports.scores import (
-    F1_METRICS,
-    LOSSES,
+from labelkin.research.experiments.plan import F1_METRICS, LOSSES
+from labelkin.research.reports.paper import (
+    HEADS,
+    f1_summary,
+    loss_summary,
+    markdown_facts,
+    markdown_sections,
+    paper_tables,
+)
+from labelkin.research.reports.results import (
     PAPER_TITLES,
     WORDS,
     Counts,
+    Outcome,
     Score,
     count_leads,
     paper_scores,
+    read_outcomes,
     without_weka,
 )
 from labelkin.research.reports.tables import Cell, Table, format_score, markdown_text, signed_text

@@ -17,7 +17,7 @@ from labelkin.evaluation.significance import (
     paired_bootstrap,
 )
 from labelkin.research.experiments import parse_experiment, run_experiment
-from labelkin.research.reports.scores import METRICS
+from labelkin.research.experiments.plan import METRICS
 
 EXPERIMENT = """
 name = "beyond"

@@ -21,8 +21,8 @@ from docs.make.reproduction import (
 from printed_paper import printed_tables
 from stored_results import experiment_text, store_results
 
-from labelkin.research.reports.results import read_outcomes
-from labelkin.research.reports.scores import F1_METRICS, PAPER_TITLES, paper_scores
+from labelkin.research.experiments.plan import F1_METRICS
+from labelkin.research.reports.results import PAPER_TITLES, paper_scores, read_outcomes
 
 Y = np.eye(6, dtype=int)
 

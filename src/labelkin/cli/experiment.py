@@ -166,7 +166,7 @@ def report_folders(
     Example:  labelkin experiment report results/reuters results/ohsumed --out tables
     """
     options.check_inputs(*folders)
-    from labelkin.research.reports.documents import report_results
+    from labelkin.research.reports.paper import report_results
 
     for folder in folders:
         place = out / folder.name if out is not None and len(folders) > 1 else out

@@ -15,8 +15,7 @@ from tempfile import TemporaryDirectory
 from labelkin.files import write_atomic
 from labelkin.research.experiments import parse_experiment, run_experiment, shipped_experiments
 from labelkin.research.experiments.run import Progress
-from labelkin.research.reports.documents import html_page, scores_csv
-from labelkin.research.reports.paper import label_table
+from labelkin.research.reports.paper import html_page, label_table, scores_csv
 from labelkin.research.reports.results import read_outcomes
 from labelkin.research.reports.tables import Table
 

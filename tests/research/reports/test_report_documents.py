@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from stored_results import experiment_text, store_results, system_of
 
 from labelkin import pages
-from labelkin.research.reports import documents
-from labelkin.research.reports.documents import (
+from labelkin.research.reports import paper
+from labelkin.research.reports.paper import (
     html_page,
     latex_document,
     report_results,
@@ -280,7 +280,7 @@ def test_plots_use_the_names_of_labels(outcomes):
 
 
 def test_without_matplotlib_the_page_has_tables_and_an_install_hint(outcomes, monkeypatch):
-    monkeypatch.setattr(documents, "find_spec", lambda name: None)
+    monkeypatch.setattr(paper, "find_spec", lambda name: None)
     page = html_page(outcomes)
     assert "<img" not in page and "<table>" in page
     assert 'pip install "labelkin[plot]"' in "".join(Reader(page).texts)

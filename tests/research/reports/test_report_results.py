@@ -11,8 +11,7 @@ from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 from stored_results import experiment_text, find, store_results, system_of
 
 from labelkin.research.reports.paper import label_table
-from labelkin.research.reports.results import Outcome, evaluate_system, read_outcomes
-from labelkin.research.reports.scores import paper_scores
+from labelkin.research.reports.results import Outcome, evaluate_system, paper_scores, read_outcomes
 
 SEEDS = (3, 7)
 LEFT_OUT = ("kNN@seed3", "SVM+SMO+M2@seed3", "SVM+SMO+M2@seed7", "NB+BLR+M1@seed7")

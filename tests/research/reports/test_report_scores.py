@@ -7,10 +7,9 @@ from importlib.resources import files
 import pytest
 from printed_paper import CAPTIONS, printed_tables
 
+from labelkin.research.experiments.plan import F1_METRICS, LOSSES
 from labelkin.research.reports.paper import broken_one_errors, one_error_note
-from labelkin.research.reports.scores import (
-    F1_METRICS,
-    LOSSES,
+from labelkin.research.reports.results import (
     PAPER_TITLES,
     paper_corpus,
     paper_score,

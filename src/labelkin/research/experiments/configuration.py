@@ -19,6 +19,7 @@ from labelkin.evaluation.metrics.inputs import SCORE_NAMES
 from labelkin.research.experiments.plan import (
     AUTO,
     CONTROLS,
+    METRICS,
     PAPER_VARIANTS,
     VARIANT_NAMES,
     Addition,
@@ -38,7 +39,6 @@ from labelkin.research.experiments.train import (
     parameter_types,
     part_names,
 )
-from labelkin.research.reports.scores import METRICS
 from labelkin.text import TermSelection, WordCounts
 from labelkin.vocabulary.files import PACKAGED
 
