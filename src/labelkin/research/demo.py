@@ -13,10 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from labelkin.files import write_atomic
-from labelkin.research.experiments import parse_experiment, run_experiment, shipped_experiments
+from labelkin.research.experiments import find_experiment, run_experiment
 from labelkin.research.experiments.run import Progress
 from labelkin.research.reports.paper import html_page, label_table, scores_csv
-from labelkin.research.reports.results import read_outcomes
+from labelkin.research.reports.results import evaluate_results
 from labelkin.research.reports.tables import Table
 
 _INTRODUCTION = """
@@ -56,15 +56,16 @@ def run_demo(
     """
     if find_spec("jinja2") is None:  # before the training
         raise ImportError('The demo needs jinja2: pip install "labelkin[cli]"')
-    text = shipped_experiments()["demo"].replace("seeds = [0]", f"seeds = [{random_state}]")
-    made = f"n_documents = {n_documents}, seed = {random_state}"
-    experiment = parse_experiment(text.replace("n_documents = 3000, seed = 0", made))
+    demo = find_experiment("demo")
+    options = {"n_documents": n_documents, "seed": random_state}
+    corpora = tuple(replace(corpus, options=options) for corpus in demo.corpora)
+    experiment = replace(demo, corpora=corpora, seeds=(random_state,))
     place = Path(out)
     place.mkdir(parents=True, exist_ok=True)
     # Log-odds stay mapped into memory, and some systems delete no file that is.
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        run_experiment(experiment, folder, progress=progress, run_progress=run_progress)
-        (outcome,) = read_outcomes(folder)
+        results = run_experiment(experiment, folder, progress=progress, run_progress=run_progress)
+        (outcome,) = evaluate_results(results)
         write_atomic(place / "report.html", html_page([outcome], introduction=_INTRODUCTION))
         write_atomic(place / "scores.csv", scores_csv(outcome.scores))
         learned = [one for one in outcome.systems if one.addition in ("", outcome.addition)]

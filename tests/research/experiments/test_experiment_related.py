@@ -1,4 +1,4 @@
-"""Related methods in experiments: in a process of their own, limited, resumed, compared."""
+"""Related methods in experiments: separate process, time limit, resume."""
 
 import json
 import os
@@ -13,7 +13,6 @@ from labelkin.corpora.corpus import labels_of
 from labelkin.research import related
 from labelkin.research.experiments import (
     parse_experiment,
-    read_results,
     run_experiment,
 )
 from labelkin.research.experiments import run as running
@@ -110,25 +109,6 @@ def test_what_is_there_is_not_trained_again(here, tmp_path):
         run_experiment(parse_experiment(text), tmp_path)
 
 
-def test_an_interrupted_experiment_goes_on(here, tmp_path, monkeypatch):
-    trained = running.run_in_subprocess
-
-    def interrupted(job, limit):
-        if isinstance(job.model, related.LabelPowerset):
-            raise KeyboardInterrupt
-        return trained(job, limit)
-
-    monkeypatch.setattr(running, "run_in_subprocess", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        run_experiment(parse_experiment(TEXT), tmp_path)
-    there = read_results(tmp_path, partial=True)
-    assert [run.system for run in there.runs] == ["SVM", "BR", "Stacking"]
-    monkeypatch.setattr(running, "run_in_subprocess", trained)
-    n_trained = len(here)
-    run_experiment(parse_experiment(TEXT), tmp_path)
-    assert len(here) - n_trained == 3
-
-
 def test_what_takes_too_long_is_given_up_and_tried_again_under_a_longer_limit(tmp_path):
     short = TEXT.partition("[related.BR]")[0] + SLOW
     (results,) = run_experiment(parse_experiment(short), tmp_path).corpora
@@ -178,19 +158,3 @@ def test_a_process_ends_when_the_experiment_is_killed():
     starter.wait()
     starter.stdout.read()  # ends when the child, which writes there too, has ended
     starter.stdout.close()
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('estimator = "SVM"', 'estimator = "NB"', r"estimator must be one of 'SVM', got 'NB'"),
-        ('classifier = "mlknn"', 'classifier = "ml"', r"classifier must be one of 'classifier_ch"),
-        ("n_neighbors = 7", "n_neighbours = 7", r"\[related.MLkNN\]: unknown key 'n_neighbours'"),
-        ("n_neighbors = 7", "time_limit = 0", r"time_limit must be a number of seconds above 0"),
-        ("[related.LP]", "[related.SVM]", r"content classifiers and related methods must differ"),
-        ("[related.LP]", "[related.br]", r"related must differ in more than upper and lower case"),
-    ],
-)
-def test_mistakes_in_the_file_are_named(old, new, message):
-    with pytest.raises(ValueError, match=message):
-        parse_experiment(TEXT.replace(old, new))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, cast, get_type_hints
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,10 +121,8 @@ _MORE_PARTS: dict[PartKind, dict[str, Callable[..., Any]]] = {
 }
 #: The related method that is its content classifier, and the parameters that take one.
 BINARY_RELEVANCE, BASE_PARAMETERS = "binary_relevance", frozenset({"estimator", "content"})
-#: Parameters that are set by the experiment or do not change the results.
-_OURS = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "words"}
-#: The variants as arguments of :class:`labelkin.LabelRescorer`.
-_VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
+#: The variants as arguments of :class:`labelkin.LabelRescorer`; M1cut has learned cuts.
+_VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft"}
 #: Limit of the log-odds that controls learn from, as for the learned weight.
 _SURE = 500.0
 
@@ -203,7 +201,7 @@ def train_addition(
     watch = Stopwatch()
     rescorer = LabelRescorer(
         build_named("labels", addition.labels.classifier, **addition.labels.parameters),
-        variant=_VARIANTS[addition.variant],
+        variant=_VARIANTS.get(addition.variant) or SCutFBR(),
         evidence_weight=addition.weight,
         scale="log_odds",
     )
@@ -237,14 +235,16 @@ def make_related(related: RelatedMethod, seed: int) -> Any:
         base = build_named("content", content.classifier, seed, **content.parameters)
     if related.classifier == BINARY_RELEVANCE:
         return base
-    taken = inspect.signature(_part("related", related.classifier)).parameters
+    taken = inspect.signature(find_part("related", related.classifier)).parameters
     given = {key: base for key in BASE_PARAMETERS if key in taken and base is not None}
     return build_named("related", related.classifier, seed, **given, **related.parameters)
 
 
 def build_named(kind: PartKind, name: str, seed: Any = None, **parameters: Any) -> Any:
     """Return an unfitted part by its name in an experiment."""
-    return build_part(cast(registry.Kind, kind), _part(kind, name), random_state=seed, **parameters)
+    return build_part(
+        cast(registry.Kind, kind), find_part(kind, name), random_state=seed, **parameters
+    )
 
 
 def part_names(kind: PartKind) -> tuple[str, ...]:
@@ -252,34 +252,13 @@ def part_names(kind: PartKind) -> tuple[str, ...]:
     return (*registry.PARTS.get(cast(registry.Kind, kind), ()), *_MORE_PARTS[kind])
 
 
-def parameter_types(kind: PartKind | Callable[..., Any], name: str = "") -> dict[str, Any]:
-    """Return the parameters of a part, or of any class, with their types.
-
-    Examples
-    --------
-    >>> parameter_types("content", "nearest_neighbours")
-    {'n_neighbors': <class 'int'>, 'clip': <class 'float'>, 'top': int | None}
-    """
-    make = kind if callable(kind) else _part(kind, name)
-    hints = get_type_hints(make.__init__) if inspect.isclass(make) else {}
-    return {
-        key: hints.get(key, type(parameter.default))
-        for key, parameter in inspect.signature(make).parameters.items()
-        if key not in _OURS
-    }
-
-
 def make_rule(thresholds: Thresholds) -> ThresholdRule:
     """Return an unfitted rule for log-odds."""
     return rule_for(build_named("thresholds", thresholds.rule, **thresholds.parameters))
 
 
-def check_rule(thresholds: Thresholds) -> None:
-    """Raise for values that the rule rejects: it is fitted on two documents."""
-    make_rule(thresholds).fit(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.eye(2))
-
-
-def _part(kind: PartKind, name: str) -> Callable[..., Any]:
+def find_part(kind: PartKind, name: str) -> Callable[..., Any]:
+    """Return the class or function that makes a part."""
     more = _MORE_PARTS[kind]
     return more[name] if name in more else registry.part_class(cast(registry.Kind, kind), name)
 

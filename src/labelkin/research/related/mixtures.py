@@ -38,7 +38,7 @@ _CELLS = 2**23
 
 
 class _SetWords(NamedTuple):
-    """Words counted per label set, each count once for every label of the set.
+    """Words counted per label set, with a row for every label of the set.
 
     Attributes
     ----------

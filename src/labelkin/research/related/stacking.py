@@ -90,7 +90,7 @@ class StackedRelevance(_TwoLevels):
     relevance_ : classifier
         The first level.
     conditionals_ : list
-        The second level's classifier of each label; ``shown`` says which predictions it is shown.
+        The second level's classifier of each label; it uses the predictions of ``shown``.
 
     Examples
     --------

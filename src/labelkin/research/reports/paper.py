@@ -358,7 +358,7 @@ def html_page(outcomes: Sequence[Outcome], *, introduction: str = "") -> str:
         for addition in [outcome.addition]
     ]
     return page_template("page.html").render(
-        title="The paper’s tables, measured again" if in_paper else "What the other labels add",
+        title="The paper’s tables, measured again" if in_paper else "Effect of label evidence",
         names=", ".join(outcome.corpus for outcome in outcomes),
         introduction=introduction,
         sections=sections,

@@ -26,6 +26,7 @@ from functools import cache, cached_property, partial
 from glob import escape
 from importlib.resources import files
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ from labelkin.evaluation.significance import (
     paired_bootstrap,
 )
 from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.research.experiments import CorpusResults, Run, read_results
+from labelkin.research.experiments import CorpusResults, Results, Run, read_results
 from labelkin.research.experiments.plan import F1_METRICS, METRICS, PlannedRun
 from labelkin.research.reports.tables import p_value_text
 
@@ -65,7 +66,7 @@ _BEGINNINGS = {"reuters21578": "reuters21578", "ohsumed": "ohsumed23", "rcv1": "
 
 _Mark = Literal["", "•", "◦"]
 
-_ROUNDING = 1e-12  # what a mean over seeds can make of equal scores
+_ROUNDING = 1e-12  # rounding error of a mean over seeds of equal scores
 
 _FACTS = {
     "source": "Source",
@@ -92,7 +93,7 @@ class Score:
     baseline
         The score of the content classifier alone; NaN for that classifier itself.
     sign
-        Of the sign test against the baseline, ``≪ < ~ > ≫``; empty if there is none.
+        Of the sign test against the baseline, ``≪ < ~ > ≫``; empty without a test.
     seed
         The seed it was trained by; ``None`` for the mean over the seeds.
     rule
@@ -127,7 +128,7 @@ class Score:
     @property
     def system(self) -> str:
         """The name as the paper writes it, ``"NB+BLR+M2"``."""
-        return system_name(self.content, self.addition)
+        return f"{self.content}+{self.addition}" if self.addition else self.content
 
     @property
     def change(self) -> float:
@@ -157,25 +158,15 @@ class Score:
         return math.nan if self.paper is None else self.value - self.paper.value
 
 
-def system_name(content: str, addition: str) -> str:
-    """Return the name as the paper writes it.
-
-    Examples
-    --------
-    >>> system_name("NB", "BLR+M2"), system_name("NB", "")
-    ('NB+BLR+M2', 'NB')
-    """
-    return f"{content}+{addition}" if addition else content
-
-
 def mean_score(rows: Sequence[Score]) -> Score:
     """Return the mean over the seeds; the baseline's is over the seeds that have one."""
     tested = [row for row in rows if row.note]
+    baselines = [row.baseline for row in rows if not math.isnan(row.baseline)]
     notes = [f"seed {row.seed}, {row.note}" if len(tested) > 1 else row.note for row in tested]
     return replace(
         rows[0],
-        value=_mean([row.value for row in rows]),
-        baseline=_mean([row.baseline for row in rows if not math.isnan(row.baseline)]),
+        value=fmean(row.value for row in rows),
+        baseline=fmean(baselines) if baselines else math.nan,
         sign=weakest_sign([row.sign for row in rows if row.sign]),
         seed=None,
         note="; ".join(notes),
@@ -183,7 +174,7 @@ def mean_score(rows: Sequence[Score]) -> Score:
 
 
 def weakest_sign(signs: Sequence[str]) -> str:
-    """Return the sign that holds for every seed: ``~`` where they point in two directions.
+    """Return the weakest sign of all seeds; ``~`` if they point in two directions.
 
     Examples
     --------
@@ -259,7 +250,10 @@ def paper_scores(corpus: str) -> Mapping[tuple[str, str], Score]:
     text = path.read_text(encoding="utf-8")
     figures = [row for row in csv.DictReader(text.splitlines()) if row["corpus"] == corpus]
     rows = {(row["system"], row["metric"]): row for row in figures}
-    values = {key: _complement(key[1], row["value"]) for key, row in rows.items()}
+    values = {key: float(row["value"]) for key, row in rows.items()}
+    for key in rows:
+        if key[1] == "one_error":  # see one_error_note; with the printed decimals
+            values[key] = round(1 - values[key], 5)
     scores = {}
     for (system, metric), row in rows.items():
         content, _, addition = system.partition("+")
@@ -275,7 +269,7 @@ def paper_scores(corpus: str) -> Mapping[tuple[str, str], Score]:
 def paper_score(corpus: str, content: str, addition: str, metric: str) -> Score | None:
     """Return the paper's figure for one of our systems, if it has one."""
     there = paper_corpus(corpus)
-    system = system_name(content, without_weka(addition))
+    system = f"{content}+{without_weka(addition)}" if addition else content
     return paper_scores(there).get((system, metric)) if there else None
 
 
@@ -288,15 +282,6 @@ def without_weka(addition: str) -> str:
     ('BLR+M1', 'BLR+M1', 'SMO+M1')
     """
     return _WEKA.sub("", addition)
-
-
-def _complement(metric: str, printed: str) -> float:
-    """Read a figure; what is printed as one error becomes 1 − it, with the decimals printed."""
-    return round(1 - float(printed), 5) if metric == "one_error" else float(printed)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,7 +319,7 @@ class EvaluatedSystem:
     @property
     def name(self) -> str:
         """The name as the paper writes it, ``"NB+BLR+M2"``."""
-        return system_name(self.content, self.addition)
+        return f"{self.content}+{self.addition}" if self.addition else self.content
 
     @cached_property
     def scores(self) -> dict[str, float]:
@@ -491,7 +476,7 @@ class Outcome:
         """The missing runs, ``"kNN+SMO+M2 (seed 0)"``."""
         there = {(s.content, s.addition, s.seed) for s in self.systems if not s.rule}
         absent = [plan for plan in self._planned if plan not in there]
-        return tuple(f"{system_name(*names)} (seed {seed})" for *names, seed in absent)
+        return tuple(f"{'+'.join(filter(None, names))} (seed {seed})" for *names, seed in absent)
 
     @property
     def paper(self) -> str | None:
@@ -543,34 +528,42 @@ def read_outcomes(
     rules : bool, default False
         Whether to read runs with a threshold rule.
     """
-    results = read_results(folder, partial=partial)
+    return evaluate_results(read_results(folder, partial=partial), rules=rules)
+
+
+def evaluate_results(results: Results, *, rules: bool = False) -> tuple[Outcome, ...]:
+    """Return the outcome on each corpus of an experiment; see :func:`read_outcomes`."""
     experiment, begun = results.experiment, {corpus.name: corpus for corpus in results.corpora}
+    runs = experiment.runs()
     outcomes = []
     for corpus in (choice.name for choice in experiment.corpora):
-        found = begun.get(corpus)
-        planned = [plan for plan in experiment.runs() if plan.corpus == corpus]
+        planned = [plan for plan in runs if plan.corpus == corpus]
         several = len(experiment.corpora) > 1
         outcome = Outcome(
             corpus,
             title=f"{experiment.title}: {corpus}" if several else experiment.title,
             systems=[],
-            planned=[(p.content, p.record()["addition"], p.seed) for p in planned],
+            planned=[(p.content, p.addition.name if p.addition else "", p.seed) for p in planned],
             metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics])),
             classifiers=_describe_classifiers(planned),
-            facts=_describe_making(planned, found),
+            facts=_describe_making(planned, begun.get(corpus)),
         )
-        if found is not None:
-            truth = read_labels(found.Y, names=found.label_names)
-            outcome = replace(
-                outcome,
-                systems=list(_evaluate_runs(found, truth, rules)),
-                labels=read_labels(found.Y_train, names=found.label_names),
-                truth=truth,
-                given_up={run.system: run.out_of_time or 0.0 for run in found.given_up},
-                names=found.facts.get("label_names", {}),
-            )
+        if corpus in begun:
+            outcome = replace(outcome, **_evaluate_corpus(begun[corpus], rules))
         outcomes.append(outcome)
     return tuple(outcomes)
+
+
+def _evaluate_corpus(found: CorpusResults, rules: bool) -> dict[str, Any]:
+    """Return the fields of the outcome that stored runs have."""
+    truth = read_labels(found.Y, names=found.label_names)
+    return {
+        "systems": list(_evaluate_runs(found, truth, rules)),
+        "labels": read_labels(found.Y_train, names=found.label_names),
+        "truth": truth,
+        "given_up": {run.system: run.out_of_time for run in found.given_up},
+        "names": found.facts.get("label_names", {}),
+    }
 
 
 def _evaluate_runs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
@@ -182,7 +182,9 @@ def latex_table(table: Table, corpus: str) -> str:
     part of the label: ``table:rcv1-label-based``.
     """
     blank = "& " * (len(table.header) - 1) + r"\\"
-    groups = [[_latex_row(map(_latex_cell, row)) for row in group] for group in table.groups]
+    groups = [
+        [rf"{' & '.join(map(_latex_cell, row))} \\" for row in group] for group in table.groups
+    ]
     body = [line for i, group in enumerate(groups) for line in ([blank] if i else []) + group]
     label = re.sub(r"[^A-Za-z0-9]+", "-", f"{corpus}-{table.key}")
     return "\n".join(
@@ -191,7 +193,7 @@ def latex_table(table: Table, corpus: str) -> str:
             r"\begin{center}",
             r"\begin{footnotesize}",
             rf"\begin{{tabular}}{{|c|{'c' * (len(table.header) - 1)}|}}\hline",
-            rf"{_latex_row(map(latex_text, table.header))}\hline",
+            rf"{' & '.join(map(latex_text, table.header))} \\\hline",
             *body,
             r"\hline",
             r"\end{tabular}",
@@ -203,10 +205,6 @@ def latex_table(table: Table, corpus: str) -> str:
             r"\end{table}",
         ]
     )
-
-
-def _latex_row(cells: Iterable[str]) -> str:
-    return rf"{' & '.join(cells)} \\"
 
 
 def _latex_cell(cell: Cell) -> str:
