@@ -17,13 +17,12 @@ from docs.make.rank_test import RankTest, rank_test
 
 from labelkin.pages import COLOURS, Picture, drawing, finish
 from labelkin.research.experiments.plan import LOSSES, METRICS
-from labelkin.research.reports.results import WORDS, EvaluatedSystem, Outcome
+from labelkin.research.reports.results import WORDS, EvaluatedSystem, Outcome, p_value_text
 from labelkin.research.reports.tables import (
     Cell,
     Table,
     markdown_table,
     markdown_text,
-    p_value_text,
 )
 
 #: What Holm's procedure compares all others with, where it is there.

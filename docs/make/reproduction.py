@@ -25,14 +25,6 @@ from docs.make.conclusions import conclude
 
 from labelkin.files import write_atomic
 from labelkin.research.experiments.plan import F1_METRICS, LOSSES
-from labelkin.research.reports.paper import (
-    HEADS,
-    f1_summary,
-    loss_summary,
-    markdown_facts,
-    markdown_sections,
-    paper_tables,
-)
 from labelkin.research.reports.results import (
     PAPER_TITLES,
     WORDS,
@@ -44,7 +36,19 @@ from labelkin.research.reports.results import (
     read_outcomes,
     without_weka,
 )
-from labelkin.research.reports.tables import Cell, Table, format_score, markdown_text, signed_text
+from labelkin.research.reports.tables import (
+    HEADS,
+    Cell,
+    Table,
+    f1_summary,
+    format_score,
+    loss_summary,
+    markdown_facts,
+    markdown_sections,
+    markdown_text,
+    paper_tables,
+    signed_text,
+)
 
 HERE = Path(__file__).parent
 FINDINGS = HERE.parent / "findings"

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template
+    from jinja2 import Template
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -42,18 +42,14 @@ _STYLE = {
 }
 
 
+@cache
 def page_template(name: str) -> Template:
     """Return a template of a page, in which all text is escaped."""
-    return _environment().get_template(name)
-
-
-@cache
-def _environment() -> Environment:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         raise ImportError('Pages need jinja2: pip install "labelkin[cli]"') from error
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("labelkin.pages"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -61,6 +57,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    return environment.get_template(name)
 
 
 class Picture(NamedTuple):

@@ -15,9 +15,8 @@ from tempfile import TemporaryDirectory
 from labelkin.files import write_atomic
 from labelkin.research.experiments import find_experiment, run_experiment
 from labelkin.research.experiments.run import Progress
-from labelkin.research.reports.paper import html_page, label_table, scores_csv
 from labelkin.research.reports.results import evaluate_results
-from labelkin.research.reports.tables import Table
+from labelkin.research.reports.tables import Table, html_page, label_table, scores_csv
 
 _INTRODUCTION = """
 Three content classifiers predict every label from the text alone: naive Bayes (NB), nearest

@@ -16,7 +16,7 @@ from labelkin.research.experiments import (
     read_experiment,
     run_experiment,
 )
-from labelkin.research.reports.paper import report_results
+from labelkin.research.reports.tables import report_results
 
 WORDS = ["corn", "wheat", "ship", "harbour", "gold", "silver", "bank", "rate"]
 THREE = ["SVM", "SVM+BLR+M2", "SVM+BLR+M2 w=auto"]

@@ -12,20 +12,18 @@ import pytest
 from stored_results import experiment_text, store_results, system_of
 
 from labelkin import pages
-from labelkin.research.reports import paper
-from labelkin.research.reports.paper import (
-    html_page,
-    latex_document,
-    report_results,
-    scores_csv,
-)
+from labelkin.research.reports import tables
 from labelkin.research.reports.plots import gain_pictures, reliability_pictures
 from labelkin.research.reports.results import read_outcomes
 from labelkin.research.reports.tables import (
     Cell,
     Table,
+    html_page,
+    latex_document,
     latex_text,
     markdown_table,
+    report_results,
+    scores_csv,
 )
 
 TITLE = r"50 % of <b>R&D</b> \input{x} #1 $_2 ~ ^ [a|b] *"
@@ -156,7 +154,7 @@ def test_markdown_and_html_tables_escape_markup():
     row = (Cell("<b>&|*_`"), Cell("1", 'P < "1"', "worse", beside=("<i>",)))
     hostile = Table(("a<b", "x"), ((row,),), caption="<caption>")
     assert r"| &lt;b&gt;&amp;\|\*\_\` | 1 (&lt;i&gt;) |" in markdown_table(hostile)
-    read = Reader(str(pages._environment().get_template("parts.html").module.table(hostile)))
+    read = Reader(str(pages.page_template("parts.html").module.table(hostile)))
     assert set(read.tags) == {"table", "caption", "thead", "tbody", "tr", "th", "td", "small"}
     texts = [text for text in read.texts if text.strip()]
     assert texts == ["<caption>", "a<b", "x", "<b>&|*_`", "1", "<i>"]
@@ -197,7 +195,7 @@ def test_plots_name_labels_as_text_and_have_descriptions(page, outcomes):
 
 
 def test_without_matplotlib_the_page_has_tables_and_an_install_hint(outcomes, monkeypatch):
-    monkeypatch.setattr(paper, "find_spec", lambda name: None)
+    monkeypatch.setattr(tables, "find_spec", lambda name: None)
     page = html_page(outcomes)
     assert "<img" not in page and "<table>" in page
     assert 'pip install "labelkin[plot]"' in "".join(Reader(page).texts)
@@ -207,7 +205,7 @@ def test_without_matplotlib_the_page_has_tables_and_an_install_hint(outcomes, mo
 
 
 def test_without_jinja_the_error_has_an_install_hint(outcomes, monkeypatch):
-    pages._environment.cache_clear()
+    pages.page_template.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r'Pages need jinja2: pip install "labelkin\[cli\]"'):
         html_page(outcomes)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from stored_results import experiment_text, store_results
 
-from labelkin.research.reports.paper import (
+from labelkin.research.reports.results import read_outcomes
+from labelkin.research.reports.tables import (
     example_table,
     f1_summary,
     label_table,
     loss_summary,
+    markdown_table,
 )
-from labelkin.research.reports.results import read_outcomes
-from labelkin.research.reports.tables import markdown_table
 
 TINY = np.array([[1, 0], [1, 0], [0, 1], [1, 1]])
 # NB finds the first label of two documents; every score below is computed by hand.

@@ -10,6 +10,7 @@ from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 from stored_results import experiment_text, find, store_results, system_of
 
 from labelkin.research.reports.results import Outcome, evaluate_system, read_outcomes
+from labelkin.research.reports.tables import label_table
 
 SEEDS = (3, 7)
 LEFT_OUT = ("kNN@seed3", "SVM+SMO+M2@seed3", "SVM+SMO+M2@seed7", "NB+BLR+M1@seed7")
@@ -106,5 +107,5 @@ def test_a_rule_is_compared_with_the_same_rule_on_the_content_alone():
     )  # fmt: skip
     low = {s.addition: s for s in outcome.scores if (s.rule, s.metric) == ("low", "micro_f1")}
     assert low["M"].baseline == low[""].value != find(outcome, "NB", "micro_f1").value
-    assert len(outcome.groups()[0]) == 2 and len(outcome.pairs()) == 1
+    assert len(label_table(outcome).rows) == 2 and len(outcome.pairs()) == 1
     assert not any(s.metric == "one_error" and s.rule for s in outcome.scores)

@@ -8,12 +8,12 @@ import pytest
 from printed_paper import CAPTIONS, printed_tables
 
 from labelkin.research.experiments.plan import F1_METRICS, LOSSES
-from labelkin.research.reports.paper import broken_one_errors, one_error_note
 from labelkin.research.reports.results import (
     PAPER_TITLES,
     paper_scores,
     weakest_sign,
 )
+from labelkin.research.reports.tables import broken_one_errors, one_error_note
 
 
 def rows_of(name):

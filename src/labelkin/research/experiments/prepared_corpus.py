@@ -255,16 +255,12 @@ def _sha256(documents: Any, rows: Rows) -> str:
     """Return the checksum of some texts, or of some rows of a dense or sparse matrix."""
     digest = hashlib.sha256(str((len(rows), *documents.shape[1:])).encode())
     for block in _blocks(rows, _BLOCK_DOCUMENTS):
-        for part in _bytes_of(documents[block]):
-            digest.update(part)
+        part = documents[block]
+        if part.dtype == object:
+            for text in part:
+                digest.update(f"{len(text)} {text}".encode("utf-8", "surrogatepass"))
+            continue
+        arrays = (part.data, part.indices, part.indptr) if sparse.issparse(part) else (part,)
+        for array in arrays:
+            digest.update(array.astype(np.float64).tobytes())
     return digest.hexdigest()
-
-
-def _bytes_of(documents: Any) -> Iterator[bytes]:
-    if sparse.issparse(documents):
-        for part in (documents.data, documents.indices, documents.indptr):
-            yield part.astype(np.float64).tobytes()
-    elif documents.dtype == object:
-        yield from (f"{len(text)} {text}".encode("utf-8", "surrogatepass") for text in documents)
-    else:
-        yield documents.astype(np.float64).tobytes()

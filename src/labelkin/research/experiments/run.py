@@ -112,9 +112,10 @@ def _run_missing(
     }
     write_atomic(folder / store.EXPERIMENT, experiment.text)
     for choice in experiment.corpora:  # one corpus at a time is in memory
-        path = paths.get(choice.name)
-        work = _CorpusWork(experiment, choice, folder, path, run_progress, done)
-        work.restore()
+        path, place = paths.get(choice.name), folder / choice.name
+        work = _CorpusWork(experiment, choice, place, path, run_progress, done)
+        if not all((place / name).exists() for name in (store.TRUTH, store.FACTS)):
+            _ = work.corpus  # writes them
         for run in planned:
             if run.corpus == choice.name and run.place not in done:
                 report(len(done), len(planned), f"{run.name} on {run.corpus}")
@@ -142,8 +143,8 @@ class _CorpusWork:
     ----------
     experiment, choice
         The experiment, and one of its corpora.
-    folder
-        The result folder.
+    place
+        The folder of the corpus in the result folder.
     path
         The path of the corpus; ``None``: that of the experiment.
     progress
@@ -156,7 +157,7 @@ class _CorpusWork:
 
     experiment: Experiment
     choice: CorpusChoice
-    folder: Path
+    place: Path
     path: str | os.PathLike[str] | None
     progress: Progress | None
     done: dict[str, Run]
@@ -172,50 +173,41 @@ class _CorpusWork:
         else:
             self._make_log_odds(run, start)
 
-    def restore(self) -> None:
-        """Write the files of the corpus if they are missing."""
-        if not all((self._place / name).exists() for name in (store.TRUTH, store.FACTS)):
-            _ = self._corpus
-
-    @property
-    def _place(self) -> Path:
-        return self.folder / self.choice.name
-
     @cached_property
-    def _corpus(self) -> PreparedCorpus:
+    def corpus(self) -> PreparedCorpus:
         """The corpus; its label sets are written, or compared with those of the stored runs."""
         if self.progress is not None:
             self.progress(0, 1, f"reading {self.choice.name}")
         corpus = prepare(self.choice, self.experiment.words, self.path)
-        self._place.mkdir(parents=True, exist_ok=True)
-        if any(self._place.glob("runs/*@seed*/run.json")) and (self._place / store.FACTS).exists():
-            old = store.read_facts(self._place).get("sha256")
+        self.place.mkdir(parents=True, exist_ok=True)
+        if any(self.place.glob("runs/*@seed*/run.json")) and (self.place / store.FACTS).exists():
+            old = store.read_facts(self.place).get("sha256")
             changed = store.first_difference(old, corpus.facts["sha256"])
             if changed:
                 raise ValueError(
-                    f"The runs in {self._place} were made on other data: the checksum of "
+                    f"The runs in {self.place} were made on other data: the checksum of "
                     f"{changed}. Use another folder (--out), or delete these."
                 )
-        store.write_truth(self._place, corpus.Y_train, corpus.Y_test, corpus.ids)
-        store.write_json(self._place / store.FACTS, corpus.facts)
+        store.write_truth(self.place, corpus.Y_train, corpus.Y_test, corpus.ids)
+        store.write_json(self.place / store.FACTS, corpus.facts)
         return corpus
 
     @cached_property
     def _labels(self) -> LabelMatrix:
-        return store.read_truth(self._place)[0]
+        return store.read_truth(self.place)[0]
 
     def _make_log_odds(self, run: PlannedRun, start: Run | None) -> None:
         watch = Stopwatch()
-        shape = self._corpus.Y_test.shape if start is None else start.log_odds().shape
+        shape = self.corpus.Y_test.shape if start is None else start.log_odds().shape
         trained = self._train(run, start, lambda what: self._report(run, 0, shape[0], what))
         self._report(run, 0, shape[0], "documents")
         if start is None:
-            documents = self._corpus.test_blocks(self.choice.content[run.content].weights)
+            documents = self.corpus.test_blocks(self.choice.content[run.content].weights)
         else:
             documents = store.blocks_of(start.log_odds())
         blocks = self._counted(map(trained.log_odds, documents), run, shape[0])
         record = {**run.record(), "shape": shape, "learned": trained.learned}
-        with store.new_run(self.folder / run.place, record) as part:
+        with store.new_run(self.place / "runs" / run.name, record) as part:
             store.write_log_odds(part, blocks, shape)
             if trained.out_of_fold is not None:
                 unseen = trained.out_of_fold
@@ -226,7 +218,7 @@ class _CorpusWork:
         addition, out_of_fold = run.addition, run.keeps_out_of_fold
         if addition is None or start is None:
             content = self.choice.content[run.content]
-            return train_content(content, run.seed, self._corpus, report, out_of_fold=out_of_fold)
+            return train_content(content, run.seed, self.corpus, report, out_of_fold=out_of_fold)
         report("learning")
         if isinstance(addition, Control):
             return train_control(addition, self._labels, np.array(start.out_of_fold()))
@@ -248,22 +240,22 @@ class _CorpusWork:
         whole = [np.array(scores)] if rule.needs_batch else store.blocks_of(scores)
         blocks = self._counted(map(rule.decide, whole), run, len(scores))
         record = {**run.record(), "shape": scores.shape, "to_log_odds": scored.folder.name}
-        with store.new_run(self.folder / run.place, record) as part:
+        with store.new_run(self.place / "runs" / run.name, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
             write_atomic(part / store.CUTS, csv_text([LabelCut._fields, *rule.table()]))
             record["seconds"] = {**watch.seconds(), **learned}
 
     def _make_related(self, run: PlannedRun, related: RelatedMethod) -> None:
         """Train a related method in a separate process; note if it reaches its time limit."""
-        watch, shape = Stopwatch(), self._corpus.Y_test.shape
+        watch, shape = Stopwatch(), self.corpus.Y_test.shape
         self._report(run, 0, shape[0], "learning")
-        features, X = fit_features(related, self._corpus)
-        tests = [features.transform(block) for block in self._corpus.test_blocks()]
+        features, X = fit_features(related, self.corpus)
+        tests = [features.transform(block) for block in self.corpus.test_blocks()]
         stack = sparse.vstack if sparse.issparse(tests[0]) else np.vstack
-        job = Job(make_related(related, run.seed), X, self._corpus.Y_train, stack(tests))
+        job = Job(make_related(related, run.seed), X, self.corpus.Y_train, stack(tests))
         answer = run_in_subprocess(job, related.time_limit)
         record = {**run.record(), "shape": shape, "seconds": watch.seconds()}
-        with store.new_run(self.folder / run.place, record) as part:
+        with store.new_run(self.place / "runs" / run.name, record) as part:
             if answer is None:
                 record["out_of_time"] = related.time_limit
                 return

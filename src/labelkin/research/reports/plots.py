@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from labelkin.pages import COLOURS, Picture, drawing, finish
 from labelkin.research.reports.results import EvaluatedSystem, Outcome
-from labelkin.research.reports.tables import format_score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +41,8 @@ def gain_pictures(outcome: Outcome, addition: str) -> list[Picture]:
     pairs = outcome.pairs(addition)
     if not pairs or outcome.labels is None:
         return []
-    gains = [_gains(*pair) for pair in pairs]
+    f1 = [[system.evaluation.per_label()["f1"] for system in pair] for pair in pairs]
+    gains = [after - before for before, after in f1]
     lowest = min(float(gain.min(initial=-0.05)) for gain in gains)
     highest = max(float(gain.max(initial=0.05)) for gain in gains)
     room = 0.15 * (highest - lowest)  # for names above and below the marks
@@ -62,12 +62,6 @@ def gain_pictures(outcome: Outcome, addition: str) -> list[Picture]:
             axes.set_ylim(*reach)
             pictures.append(finish(figure, added.name, alt))
     return pictures
-
-
-def _gains(alone: EvaluatedSystem, added: EvaluatedSystem) -> Floats:
-    """Return the change in F1 of every label, ``(n_labels,)``."""
-    before, after = (system.evaluation.per_label()["f1"] for system in (alone, added))
-    return np.asarray(after - before, dtype=np.float64)
 
 
 def _draw_gains(axes: Axes, gain: Floats, percent: Floats, names: Sequence[str]) -> None:
@@ -105,7 +99,7 @@ def reliability_pictures(outcome: Outcome, addition: str) -> list[Picture]:
 
 
 def _reliability_picture(before: EvaluatedSystem, after: EvaluatedSystem) -> Picture:
-    errors = [format_score(s.scores["expected_calibration_error"]) for s in (before, after)]
+    errors = [f"{s.scores['expected_calibration_error']:.4f}" for s in (before, after)]
     alt = (
         f"Reliability of {before.name} and {after.name}: expected calibration error {errors[0]} "
         f"before, {errors[1]} after."

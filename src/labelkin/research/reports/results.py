@@ -9,7 +9,7 @@ classification*, section "Results". ``paper_figures.csv`` has its six tables of 
 (label-based, and example-based and ranking, for Reuters-21578, Ohsumed-23 and RCV1): per corpus,
 system and metric the value, Δ% and the sign (``≪ < ~ > ≫`` of the s-test or S-test, ``• ◦`` for the
 losses). "One error" is complemented for the reason in
-:func:`labelkin.research.reports.paper.one_error_note`. All other figures are as printed, even where
+:func:`labelkin.research.reports.tables.one_error_note`. All other figures are as printed, although
 the paper contradicts itself: Δ% of Ohsumed-23 ``NB+SMO+M2`` macro F1 (+4.32; its scores make +4.30)
 and of RCV1 ``SVM+SMO+M2`` micro F1 (−15.55; −15.66).
 """
@@ -44,7 +44,6 @@ from labelkin.evaluation.significance import (
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.research.experiments import CorpusResults, Results, Run, read_results
 from labelkin.research.experiments.plan import F1_METRICS, METRICS, PlannedRun
-from labelkin.research.reports.tables import p_value_text
 
 #: What sentences call them.
 WORDS = {
@@ -437,28 +436,22 @@ class Outcome:
     names: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def by_seed(self) -> tuple[Score, ...]:
-        """The record seed by seed; a baseline has the same threshold rule as the system."""
-        there = {(s.content, s.seed, s.rule): s for s in self.systems if not s.addition}
-        rows: list[Score] = []
-        for system in self.systems:
-            alone = there.get((system.content, system.seed, system.rule))
-            rows += system.rows(self.corpus, alone)
-        return tuple(rows)
-
-    @cached_property
     def scores(self) -> tuple[Score, ...]:
         """The record, means over the seeds: a row per system and metric, in the order planned.
 
-        The scores of a planned system without a run are NaN.
+        A baseline has the same threshold rule and seed as the system. The scores of a planned
+        system without a run are NaN.
         """
+        there = {(s.content, s.seed, s.rule): s for s in self.systems if not s.addition}
         rows: dict[tuple[str, str, str, str], list[Score]] = {
             (content, addition, "", metric): []
             for content, addition, _ in self._planned
             for metric in self.metrics
         }
-        for row in self.by_seed:
-            rows.setdefault((row.content, row.addition, row.rule, row.metric), []).append(row)
+        for system in self.systems:
+            alone = there.get((system.content, system.seed, system.rule))
+            for row in system.rows(self.corpus, alone):
+                rows.setdefault((row.content, row.addition, row.rule, row.metric), []).append(row)
         for (content, addition, _, metric), given in rows.items():
             if not given:
                 figure = paper_score(self.corpus, content, addition, metric)
@@ -478,7 +471,7 @@ class Outcome:
         absent = [plan for plan in self._planned if plan not in there]
         return tuple(f"{'+'.join(filter(None, names))} (seed {seed})" for *names, seed in absent)
 
-    @property
+    @cached_property
     def paper(self) -> str | None:
         """The corpus of the paper with figures for this corpus, if any."""
         return paper_corpus(self.corpus)
@@ -499,15 +492,6 @@ class Outcome:
             if system.addition and system.content in alone
             if addition in (None, system.addition)
         ]
-
-    def groups(self) -> list[list[dict[str, Score]]]:
-        """Return per content classifier its systems, each as its scores by metric."""
-        groups: dict[str, dict[str, dict[str, Score]]] = {}
-        for score in self.scores:
-            if not score.rule:
-                systems = groups.setdefault(score.content, {})
-                systems.setdefault(score.addition, {})[score.metric] = score
-        return [list(systems.values()) for systems in groups.values()]
 
     @property
     def _planned(self) -> Sequence[tuple[str, str, int]]:
@@ -590,6 +574,17 @@ def _evaluate_runs(
 def _describe_test(test: SignTest) -> str:
     wins = f"{test.proposal_wins} for {test.proposal}, {test.baseline_wins} for {test.baseline}"
     return f"{test.test}: {wins}, {p_value_text(test.p_value)}"
+
+
+def p_value_text(p_value: float) -> str:
+    """Write a P value with four decimals, or that it is smaller.
+
+    Examples
+    --------
+    >>> p_value_text(0.0312), p_value_text(3e-9)
+    ('P = 0.0312', 'P < 0.0001')
+    """
+    return "P < 0.0001" if p_value < 0.0001 else f"P = {p_value:.4f}"
 
 
 def _describe_making(
