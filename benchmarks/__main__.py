@@ -54,10 +54,9 @@ def main() -> None:
 
     print("\n".join([*lines, "", text_table(rows)]))
     if chosen.write:
-        from docs.make.conclusions import conclude
+        from docs.make.pages import write_page
 
-        chosen.write.write_text(markdown_page(rows, lines), encoding="utf-8")
-        conclude(chosen.write)
+        write_page(chosen.write, markdown_page(rows, lines))
 
 
 def measure(rounds: int, names: Sequence[str]) -> tuple[list[Any], list[str]]:

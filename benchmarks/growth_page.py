@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from docs.make.conclusions import conclude
+from docs.make.pages import write_page
 
 COMMAND = "python -m benchmarks.growth --write docs/findings/scale.md"
 PEER = "scikit-learn one-vs-rest"
@@ -115,8 +115,7 @@ def write(growth: Growth, path: Path) -> None:
     head = [INTRODUCTION, "## How it was measured", "", *setting, "", _REMARKS]
     bars = _bars_of(path)  # measured by another program
     text = "\n".join([*head, f"![{alt}]({picture.name})", "", tables(growth), *_bars(bars)])
-    path.write_text(text, encoding="utf-8")
-    conclude(path)
+    write_page(path, text)
 
 
 BARS_HEAD = ("| bar | measured | must be | holds |", "| --- | ---: | ---: | --- |")
@@ -147,8 +146,7 @@ def write_bars(path: Path, lines: Sequence[str]) -> None:
     text = path.read_text(encoding="utf-8")
     before = text.partition(_BARS.splitlines()[0])[0].rstrip("\n")
     rows = {line.split(" | ")[0]: line for line in (*_bars_of(path), *lines)}
-    path.write_text("\n".join([before, "", *_bars(list(rows.values()))]), encoding="utf-8")
-    conclude(path)
+    write_page(path, "\n".join([before, "", *_bars(list(rows.values()))]))
 
 
 def _bars_of(path: Path) -> list[str]:

@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from docs.make.conclusions import conclude
+from docs.make.pages import write_page
 
 from labelkin.evaluation.metrics import evaluate
 from labelkin.evaluation.significance import Bootstrap, paired_bootstrap
-from labelkin.files import write_atomic
 from labelkin.research.experiments import read_results
 from labelkin.research.experiments.plan import LOSSES
 from labelkin.research.experiments.run_folder import CorpusResults, Run
@@ -288,8 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--embeddings", type=Path, metavar="FILE", help="scores.json of the recipe")
     parser.add_argument("--out", type=Path, default=PAGE)
     given = parser.parse_args(arguments)
-    write_atomic(given.out, page(given.results, given.embeddings))
-    conclude(Path(given.out))
+    write_page(given.out, page(given.results, given.embeddings))
 
 
 if __name__ == "__main__":

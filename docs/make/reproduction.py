@@ -21,9 +21,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from docs.make.conclusions import conclude
+from docs.make.pages import write_page
 
-from labelkin.files import write_atomic
 from labelkin.research.experiments.plan import F1_METRICS, LOSSES
 from labelkin.research.reports.results import (
     PAPER_TITLES,
@@ -107,11 +106,7 @@ def write_reproduction(
     """
     given = Notes() if notes is None else read_notes(notes)
     outcomes = [outcome for folder in folders for outcome in read_outcomes(folder)]
-    path = Path(out)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, reproduction_page(outcomes, given))
-    conclude(path)
-    return path
+    return write_page(Path(out), reproduction_page(outcomes, given))
 
 
 def read_notes(path: str | os.PathLike[str]) -> Notes:

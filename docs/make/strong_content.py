@@ -8,9 +8,8 @@ hundred labels of every document.
 
 from __future__ import annotations
 
-import argparse
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -19,16 +18,15 @@ from typing import Any
 
 import numpy as np
 from docs.experiments.known_label_evaluation import evaluate_runs
-from docs.make.conclusions import conclude
+from docs.make.pages import markdown_rows, write_from_folders, write_page
 from numpy.typing import NDArray
 
 from labelkin.evaluation.metrics import Evaluation, evaluate
-from labelkin.files import write_atomic
 from labelkin.label_matrix import Cells, best_cells
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.research.experiments import read_results
 from labelkin.research.experiments.run_folder import CorpusResults, Run
-from labelkin.research.reports.tables import Cell, Table, markdown_table, markdown_text, signed_text
+from labelkin.research.reports.tables import markdown_text, signed_text
 
 PAGE = Path(__file__).parent.parent / "findings" / "strong-content.md"
 #: Candidates of a document, as ``labelkin train --content omikuji`` has them.
@@ -203,14 +201,11 @@ class CorpusPage:
     known: Sequence[Mapping[str, Any]] = ()
 
 
-def read_pages(
-    folders: Iterable[str | os.PathLike[str]], report: Callable[[str], None] = lambda text: None
-) -> list[CorpusPage]:
+def read_pages(folders: Iterable[str | os.PathLike[str]]) -> list[CorpusPage]:
     """Read the runs of finished experiments, and rescore the candidates of many labels."""
     pages = []
     for folder in folders:
         for corpus in read_results(folder).corpora:
-            report(corpus.name)
             read = _read_candidates if corpus.Y.shape[1] > _FEW_LABELS else _read_all_labels
             pages.append(read(corpus, folder))
     return pages
@@ -266,15 +261,9 @@ def _best(log_odds: Any) -> Any:
     return best_cells(lambda rows: np.array(log_odds[rows]), *log_odds.shape, top)
 
 
-def write_page(
-    folders: Iterable[str | os.PathLike[str]],
-    out: Path = PAGE,
-    report: Callable[[str], None] = lambda text: None,
-) -> Path:
+def write_strong_content(folders: Iterable[str | os.PathLike[str]], out: Path = PAGE) -> Path:
     """Write the page on finished experiments."""
-    write_atomic(out, "\n\n".join(_parts(read_pages(folders, report))) + "\n")
-    conclude(Path(out))
-    return out
+    return write_page(out, "\n\n".join(_parts(read_pages(folders))) + "\n")
 
 
 def _parts(pages: Sequence[CorpusPage]) -> Iterator[str]:
@@ -382,20 +371,8 @@ def _known_table(pages: Sequence[CorpusPage]) -> str:
 
 
 def _markdown(heads: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    rows = [[Cell(markdown_text(text)) for text in row] for row in body]
-    return markdown_table(Table(heads, [rows]))
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the page from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m docs.make.strong_content", description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="RESULTS")
-    parser.add_argument(
-        "--out", type=Path, default=PAGE, help="default: docs/findings/strong-content.md"
-    )
-    options = parser.parse_args(arguments)
-    print(write_page(options.folders, options.out, print))
+    return markdown_rows(heads, [list(map(markdown_text, row)) for row in body])
 
 
 if __name__ == "__main__":
-    main()
+    write_from_folders(write_strong_content, PAGE, __doc__)

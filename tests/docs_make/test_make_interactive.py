@@ -5,7 +5,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 from docs.make import interactive
 from sklearn.feature_extraction.text import CountVectorizer
@@ -70,31 +69,3 @@ def test_the_script_says_what_another_model_says(small):
     answers = [said for i in range(len(contents)) for said in interactive.answers(model, X[[i]], i)]
     taken = by_script(interactive.layer_of(model), contents, answers)
     assert_same(taken, answers)
-
-
-def test_contributions_of_the_script_are_those_of_explain(small):
-    model, X = small
-    names = [str(name) for name in model.classes_]
-    known = {"accepted": names[2:4], "rejected": names[:1]}
-    [labels] = by_script(
-        interactive.layer_of(model),
-        model.content_.log_odds(X[[0]]).tolist(),
-        [{"document": 0, **known}],
-    )
-    [explained] = model.explain(X[[0]], top=5, known=[known])
-    for one in explained:
-        label = labels[names.index(one.label)]
-        for part, name in (("predicted", "predicted labels"), ("known", "known labels")):
-            assert label["parts"][part] == pytest.approx(one.parts[name], abs=1e-7)
-            ours = {names[k]: v for k, v in enumerate(label[f"{part}By"])}
-            theirs = {c.label: c.log_odds for c in one.labels if c.known == (part == "known")}
-            assert theirs
-            for other, log_odds in theirs.items():
-                assert ours[other] == pytest.approx(log_odds, abs=1e-7)
-
-
-def test_documents_are_those_that_move_most(small):
-    model, X = small
-    chosen = interactive.most_moved(model, X)
-    firsts = model.predict_proba(X).argmax(axis=1)
-    assert len(set(firsts[chosen])) == len(chosen) == len(np.unique(firsts))
