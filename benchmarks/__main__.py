@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def measure(rounds: int, names: Sequence[str]) -> tuple[list[Any], list[str]]:
-    """Return the rows of the subjects, and the lines that say where they were measured."""
+    """Return the rows of the subjects, and the lines on corpus, machine and versions."""
     from threadpoolctl import threadpool_limits
 
     from benchmarks.corpus import load_corpus

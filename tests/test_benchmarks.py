@@ -1,4 +1,4 @@
-"""The arithmetic of the benchmarks with a made-up clock, their table, and the SGML reader."""
+"""Benchmarks: arithmetic with a fake clock, tables and pages."""
 
 import importlib
 from pathlib import Path
@@ -11,13 +11,13 @@ TOP = Path(__file__).parent.parent
 
 @pytest.fixture
 def module(monkeypatch):
-    """Import a module of the benchmarks, which are no part of the installed package."""
+    """Return a function that imports a module of the benchmarks."""
     monkeypatch.syspath_prepend(str(TOP))
     return lambda name: importlib.import_module(f"benchmarks.{name}")
 
 
 class FakeClock:
-    """A clock that moves only when somebody works."""
+    """A clock that advances only by ``work``."""
 
     def __init__(self):
         self.now = 0.0

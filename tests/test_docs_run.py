@@ -1,7 +1,7 @@
 """Every example of the docs and the docstrings runs.
 
-What a page shows as output is what its code prints: words to the letter, numbers nearly, since they
-may differ in their last digits from one version of NumPy to the next.
+Outputs on a page must equal those of its code: the same words, and nearly the same numbers, which
+may differ in the last digits between versions of NumPy.
 """
 
 import doctest
@@ -28,7 +28,7 @@ WITH_CODE = [
     path for path in PAGES if path not in TYPED and blocks_of(path.read_text(encoding="utf-8"))
 ]
 MODULES = sorted(m.name for m in pkgutil.walk_packages(labelkin.__path__, "labelkin."))
-#: What the code of a page needs beyond the extra ``all``.
+#: Packages that the code of a page needs beyond the extra ``all``.
 NEEDS = {
     "dask": "distributed",
     "many-labels": "labelkin_omikuji",
@@ -43,7 +43,7 @@ def name_of(path):
 
 
 def same_output(shown, printed):
-    """Tell whether two outputs have the same words, and numbers that differ by 2 % or 0.02."""
+    """Return whether two outputs have the same words, and numbers that differ by 2 % or 0.02."""
     printed = beginning(printed, shown)
     words = [" ".join(NUMBER.sub("#", text).split()) for text in (shown, printed)]
     pairs = zip(NUMBER.findall(shown), NUMBER.findall(printed), strict=False)

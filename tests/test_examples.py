@@ -1,4 +1,4 @@
-"""Every essay of the gallery runs, draws, and is laid out as sphinx-gallery reads it."""
+"""Examples of the gallery run, draw, and have the layout of sphinx-gallery."""
 
 import ast
 import runpy

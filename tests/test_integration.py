@@ -1,4 +1,4 @@
-"""What the stories of ``make integration`` are told with, where the programs are not needed."""
+"""Parts of ``make integration`` that need none of the programs."""
 
 import json
 import re

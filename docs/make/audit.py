@@ -2,7 +2,7 @@
 
 ``python -m docs.make.audit RESULTS…`` in the root of the repository, where RESULTS are the folders
 of the experiments ``audit-…``; with ``--run NAME`` that experiment is run into the first folder
-before, beside cleanlab in an environment of its own. Every number on the page comes from stored
+before, beside cleanlab in a separate environment. Every number on the page comes from stored
 runs; what people saw is in ``docs/findings/audit-notes.toml``.
 """
 
@@ -26,7 +26,7 @@ RECIPES = {
     "label": "rare labels are forgotten more often",
     "document": "short documents are labelled worse",
 }
-#: The recipe by which the rule was judged.
+#: The recipe with which the rule was evaluated.
 MAIN = ("random", 0.1, 0.05)
 
 _OPENING = """\
@@ -56,7 +56,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labelkin import LabelAudit, corpora
 
-news = corpora.newsroom(500)  # a made corpus: texts with topic labels
+news = corpora.newsroom(500)  # a synthetic corpus: texts with topic labels
 X = TfidfVectorizer().fit_transform(news.documents)
 audit = LabelAudit(random_state=0).fit(X, news.label_sets())
 print(audit.issues_frame(top=5))  # the surest first; without top, up to where the list should end

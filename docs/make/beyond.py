@@ -152,7 +152,7 @@ def _found_parts(cells: Sequence[LearnedCell]) -> Iterator[str]:
 
 
 def _group_parts(cells: Sequence[LearnedCell], said: set[str]) -> Iterator[str]:
-    """Yield all sections on some cells; what was said of another group is not said again."""
+    """Yield all sections on some cells, without paragraphs that the page already has."""
     yield "### Scores"
     yield from _once(_SCORES.format(tuned=TUNED), said)
     yield _compare_tuning(cells)
@@ -183,7 +183,7 @@ def _group_parts(cells: Sequence[LearnedCell], said: set[str]) -> Iterator[str]:
 
 
 def _compare_tuning(cells: Sequence[LearnedCell]) -> str:
-    """Say what a tuned threshold gains beside the learned weight, by micro F1."""
+    """Compare the gain of a tuned threshold with that of the learned weight, by micro F1."""
     micro = {name: scores["micro_f1"] for name, scores in system_means(cells).items()}
     values = {name: format_score(value, 3) for name, value in micro.items()}
     content, learned = "content, ½", "learned, ½"

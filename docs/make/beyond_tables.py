@@ -18,7 +18,7 @@ from labelkin.research.reports.results import WORDS
 from labelkin.research.reports.tables import Cell, Table, format_score, signed_text
 
 CALIBRATION = {"expected_calibration_error": "ECE", "brier_score": "Brier score"}
-#: What a threshold rule changes: who comes first does not depend on the cut.
+#: Metrics that depend on the threshold rule; one-error does not.
 DECIDED = tuple(metric for metric in METRICS if metric != "one_error")
 #: The rule that stands beside the cut at ½ in the first tables.
 TUNED = "GlobalCut"

@@ -70,7 +70,7 @@ class Curve(NamedTuple):
 
     @property
     def file(self) -> str:
-        """What the curve's file is called."""
+        """The name of the file of the curve."""
         return f"{self.corpus}-{self.strategy.replace(', ', '-')}-{self.seed}.json"
 
     def mean(self, measure: str) -> float:

@@ -34,7 +34,7 @@ beside those of BR, from whose evidence they start."""
 
 @dataclass(frozen=True)
 class Cost:
-    """What a system took on one corpus, mean over the seeds.
+    """The costs of a system on one corpus, mean over the seeds.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Comparison:
     warnings: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
 
     def value(self, metric: str, system: str, corpus: str) -> float:
-        """Return a score; NaN where there is none."""
+        """Return a score, or NaN."""
         return self.values.get((metric, system, corpus), math.nan)
 
     def complete(self, metric: str) -> list[str]:
@@ -95,7 +95,7 @@ class Comparison:
 
 
 def compare(outcomes: Iterable[Outcome]) -> Comparison:
-    """Gather related methods and threshold rules from what came out on several corpora."""
+    """Gather related methods and threshold rules from the outcomes on several corpora."""
     values: dict[tuple[str, str, str], list[float]] = {}
     costs: dict[tuple[str, str], list[Cost]] = {}
     given_up: dict[tuple[str, str], float] = {}

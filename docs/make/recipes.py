@@ -92,7 +92,7 @@ def _omikuji(drawn: Drawn) -> Mapping[str, Any]:
 
 
 class Recipe(NamedTuple):
-    """A recipe: its heading, its file, what it needs, what runs it, and what is to be said."""
+    """A recipe: heading, file, required packages, function and description."""
 
     title: str
     file: str

@@ -82,7 +82,7 @@ class Notes:
     causes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def cause(self, score: Score) -> str:
-        """Return why a cell disagrees with the paper; empty if nobody has said."""
+        """Return the noted cause of a disagreement with the paper, or an empty text."""
         causes = self.causes.get(score.corpus, {})
         return causes.get(f"{score.system} {score.metric}", causes.get(score.system, ""))
 
@@ -126,7 +126,7 @@ def reproduction_page(outcomes: Sequence[Outcome], notes: Notes | None = None) -
     said: set[str] = set()
     for outcome in outcomes:
         parts += _corpus_parts(outcome, notes or Notes(), said)
-    compared: dict[str, Outcome] = {}  # one outcome per corpus of the paper: none counts twice
+    compared: dict[str, Outcome] = {}  # one outcome per corpus of the paper
     for outcome in outcomes:
         if outcome.paper:
             compared.setdefault(outcome.paper, _leave_weka_out(outcome))
@@ -316,7 +316,7 @@ def printed_counts() -> Mapping[tuple[str, str], Counts]:
 
 
 def paper_counts(addition: str, metric: str) -> Counts:
-    """Count the paper's three corpora anew from its figures; one-error as complemented."""
+    """Recount the paper's three corpora from its figures; one-error as complemented."""
     return count_leads(
         score
         for corpus in PAPER_TITLES
@@ -326,7 +326,7 @@ def paper_counts(addition: str, metric: str) -> Counts:
 
 
 def miscounted() -> Iterator[tuple[str, str, Counts, Counts]]:
-    """Yield summary counts that the paper's own figures contradict: printed, and counted anew.
+    """Yield summary counts that the paper's own figures contradict: printed, and recounted.
 
     Examples
     --------

@@ -62,7 +62,7 @@ _CONTROLS = ("offset", "calibration")
 _CANDIDATES = "candidates"
 #: The learned weight against content that is calibrated per label.
 _OVER = "over calibration"
-#: Up to so many labels, all of them are looked at.
+#: Maximum number of labels for which all are compared.
 _FEW_LABELS = 300
 _WORDS = {
     _LEARNED: "label evidence",
@@ -79,7 +79,7 @@ experiment run docs/experiments/configurations/strong-content.toml --out RESULTS
 `strong-content-delicious.toml`; no number is typed by hand.
 
 Content here is `OmikujiContent`: three trees of linear classifiers, an extreme classifier's kind,
-with a sigmoid pooled over all labels. What the other labels add is learned from its log-odds of
+with a sigmoid pooled over all labels. Label evidence is learned from its log-odds of
 training documents that five folds have left out, and is measured on test documents that nothing was
 learned from or chosen on. A difference is given as "better by", also for losses, ± one standard
 error (paired, delete-a-group jackknife over 20 groups of documents); ▲ and ▼ mark those beyond two.
@@ -95,18 +95,18 @@ _FOUND = """\
 So on strong content label evidence is for decisions (F1, and part of macro F1), for known labels
 and for explanations, not for P@k; for log loss, calibration does as much or more.
 
-On delicious label evidence first did cost P@5 and nDCG@5. Training documents, as if unseen, showed
-the same loss, and that the correction was its cause and not the weight; a correction on neighbours
-now counts as much as leaves their first labels as good as those of content alone. The test
-documents of delicious were thus read more than once; nothing was chosen by what they said later."""
+On delicious label evidence first reduced P@5 and nDCG@5. Training documents out of fold showed the
+same loss, caused by the correction and not by the weight; a correction on neighbours has now a
+weight with which their first labels are as good as those of content alone. The test documents of delicious
+were thus read more than once; nothing was chosen by their later results."""
 _KNOWN = """\
-What a person has accepted or rejected cannot be said to an extreme classifier. Content alone → with
-label evidence → with known labels, on the cells that stay open; ± is the standard error of the last
-step ([what is told](known-labels.md))."""
+An extreme classifier cannot use accepted and rejected labels. Content alone → with label evidence →
+with known labels, on the open cells; ± is the standard error of the last step
+([revealed labels](known-labels.md))."""
 _EXPLAINED = """\
 Explanations, in Python and on the page, show how much of a suggestion is content and which other
-labels speak for and against it, as with any content. What speaks inside Omikuji's trees is not
-shown: its part is one number, and there are no words under a label."""
+labels are evidence for and against it, as with any content. Omikuji's trees are not explained:
+their part is one number, without words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ def _evaluated(Y: Any, scores: Any, rows: NDArray[np.int64]) -> Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class CorpusPage:
-    """What the page says of one corpus.
+    """The contents of the page on one corpus.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ def _read_all_labels(corpus: CorpusResults, folder: str | os.PathLike[str]) -> C
 
 
 def _read_candidates(corpus: CorpusResults, folder: str | os.PathLike[str]) -> CorpusPage:
-    """Rescore the candidates of content; other systems are judged on the same candidates."""
+    """Rescore the candidates of content; other systems are evaluated on the same candidates."""
     runs = {run.addition: run for run in corpus.runs}
     rescorer, before, after = rescore_candidates(corpus, runs[_ALONE])
     cells = Cells.of(before)

@@ -1,4 +1,4 @@
-"""The page on the reproduction: what agrees, what does not, and who says why."""
+"""The page on the reproduction: agreement, disagreement, and quoted causes."""
 
 import csv
 

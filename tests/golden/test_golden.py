@@ -1,8 +1,7 @@
-"""What was answered before is answered now: log-odds, decisions, scores and suggestions.
+"""Log-odds, decisions, scores and suggestions are those of the golden files.
 
-Where the files were made they agree to 1e-9. Other versions of the libraries and other processors
-round otherwise, and a learned weight stops at another last step: 1e-6 there. A failure says that a
-number changed, not which one is right; ``make.py`` tells how to store a change that was meant.
+The tolerance is 1e-9 with the versions and the machine of the files, and 1e-6 with others, which
+round differently. A failure means that a number changed; ``make.py`` stores an intended change.
 """
 
 import json
