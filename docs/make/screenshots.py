@@ -2,7 +2,8 @@
 
 ``python -m docs.make.screenshots`` in the root of the repository. It follows the
 tutorial: trains on the synthetic corpus, serves the model, pastes the text, accepts a label, shows
-an explanation, reviews an audit. It needs Chromium, Playwright and Pillow, which the extras ``dev`` and ``plot`` bring.
+an explanation, reviews an audit. It needs Chromium, Playwright and Pillow (extras ``dev`` and
+``plot``).
 """
 
 from __future__ import annotations

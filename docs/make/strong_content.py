@@ -97,8 +97,8 @@ and for explanations, not for P@k; for log loss, calibration does as much or mor
 
 On delicious label evidence first reduced P@5 and nDCG@5. Training documents out of fold showed the
 same loss, caused by the correction and not by the weight; a correction on neighbours has now a
-weight with which their first labels are as good as those of content alone. The test documents of delicious
-were thus read more than once; nothing was chosen by their later results."""
+weight with which their first labels are as good as those of content alone. The test documents of
+delicious were thus read more than once; nothing was chosen by their later results."""
 _KNOWN = """\
 An extreme classifier cannot use accepted and rejected labels. Content alone → with label evidence →
 with known labels, on the open cells; ± is the standard error of the last step

@@ -77,10 +77,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
 def _is_weight(value: Any) -> bool:
     return value == AUTO or (_is_number(value) and 0 <= value < float("inf"))
 
@@ -117,7 +113,7 @@ _NAME = _Rule(
 _TABLE = _Rule("a table", lambda v: isinstance(v, dict))
 _OF_TYPE: dict[Any, _Rule] = {
     bool: _Rule("true or false", lambda v: isinstance(v, bool)),
-    int: _Rule("a whole number of at least 0", _is_whole),
+    int: _Rule("a whole number of at least 0", lambda v: type(v) is int and v >= 0),
     float: _Rule("a number", _is_number),
     str: _TEXT,
     Mapping: _TABLE,
@@ -136,13 +132,9 @@ def _rule_of(annotation: Any) -> _Rule:
 
 def _rules_of(make: Callable[..., Any]) -> dict[str, _Rule]:
     """Return the rules for the parameters of a class or function that an experiment may set."""
-    return {name: _rule_of(type_) for name, type_ in _parameter_types(make).items()}
-
-
-def _parameter_types(make: Callable[..., Any]) -> dict[str, Any]:
     hints = get_type_hints(make.__init__) if inspect.isclass(make) else {}
     return {
-        name: hints.get(name, type(parameter.default))
+        name: _rule_of(hints.get(name, type(parameter.default)))
         for name, parameter in inspect.signature(make).parameters.items()
         if name not in _NOT_SET
     }
@@ -157,7 +149,7 @@ _EXPERIMENT = {
     ),
     "seeds": _Rule(
         "a list of at least one seed, of distinct whole numbers of at least 0",
-        lambda v: _is_list(v, _is_whole) and len(v) > 0,
+        lambda v: _is_list(v, _OF_TYPE[int].accepts) and len(v) > 0,
     ),
     **dict.fromkeys(("words", "content", "related", "labels", "thresholds"), _TABLE),
     "variants": _some_of(VARIANT_NAMES),
@@ -321,10 +313,10 @@ def _read_related(
     """Read a related method; ``estimator`` names a content classifier with its features."""
     kind, base = table.get("classifier"), content.get(table.get("estimator", ""))
     is_named = kind in part_names("related")
-    types = _parameter_types(find_part("related", str(kind))) if is_named else {}
+    taken = _rules_of(find_part("related", str(kind))) if is_named else {}
     is_positive = _Rule("a number of seconds above 0", lambda v: _is_number(v) and v > 0)
     besides = {"time_limit": is_positive, **({} if base else _FEATURES)}
-    if kind == BINARY_RELEVANCE or BASE_PARAMETERS & set(types):
+    if kind == BINARY_RELEVANCE or BASE_PARAMETERS & set(taken):
         besides["estimator"] = _one_of(content)
     must = ["estimator"] if kind == BINARY_RELEVANCE else []
     classifier, parameters = _read_part(table, "related", place, besides=besides, must=must)

@@ -206,7 +206,7 @@ class _CorpusWork:
         else:
             documents = store.blocks_of(start.log_odds())
         blocks = self._counted(map(trained.log_odds, documents), run, shape[0])
-        record = {**run.record(), "shape": shape, "learned": trained.learned}
+        record = {**run.record(), "learned": trained.learned}
         with store.new_run(self.place / "runs" / run.name, record) as part:
             store.write_log_odds(part, blocks, shape)
             if trained.out_of_fold is not None:
@@ -239,7 +239,7 @@ class _CorpusWork:
         # A rule that decides on all documents together gets them all.
         whole = [np.array(scores)] if rule.needs_batch else store.blocks_of(scores)
         blocks = self._counted(map(rule.decide, whole), run, len(scores))
-        record = {**run.record(), "shape": scores.shape, "to_log_odds": scored.folder.name}
+        record = {**run.record(), "to_log_odds": scored.folder.name}
         with store.new_run(self.place / "runs" / run.name, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
             write_atomic(part / store.CUTS, csv_text([LabelCut._fields, *rule.table()]))
@@ -254,7 +254,7 @@ class _CorpusWork:
         stack = sparse.vstack if sparse.issparse(tests[0]) else np.vstack
         job = Job(make_related(related, run.seed), X, self.corpus.Y_train, stack(tests))
         answer = run_in_subprocess(job, related.time_limit)
-        record = {**run.record(), "shape": shape, "seconds": watch.seconds()}
+        record = {**run.record(), "seconds": watch.seconds()}
         with store.new_run(self.place / "runs" / run.name, record) as part:
             if answer is None:
                 record["out_of_time"] = related.time_limit

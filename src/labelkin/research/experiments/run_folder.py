@@ -27,7 +27,7 @@ import platform
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -102,9 +102,9 @@ class Run:
     configuration: Mapping[str, Any]
     versions: Mapping[str, str]
     seconds: Mapping[str, float]
-    learned: Mapping[str, float]
     folder: Path
     log_odds_folder: Path
+    learned: Mapping[str, float] = field(default_factory=dict)
     memory: float | None = None
     out_of_time: float | None = None
     warnings: Sequence[str] = ()
@@ -256,45 +256,31 @@ def is_complete(folder: Path, run: PlannedRun) -> bool:
 def read_run(folder: Path, planned: PlannedRun) -> Run:
     """Read a run and check its arrays and its configuration."""
     place, scored = folder / planned.place, planned.start if planned.thresholds else None
-    arrays = {DECISIONS: np.bool_} if scored else {LOG_ODDS: np.float64, DECISIONS: np.bool_}
-    if planned.related is not None and not (place / LOG_ODDS).exists():
-        arrays = {}  # it was stopped, or the record names the missing file
-    record = _read_record(place, planned, arrays)
+    record = _read_record(place, planned)
+    given = ("versions", "seconds", "learned", "memory", "out_of_time", "warnings")
     return Run(
         **planned.record(),
-        versions=record["versions"],
-        seconds=record["seconds"],
-        learned=record.get("learned", {}),
+        **{name: record[name] for name in given if name in record},
         folder=place,
         log_odds_folder=folder / scored.place if scored else place,
-        memory=record.get("memory"),
-        out_of_time=record.get("out_of_time"),
-        warnings=record.get("warnings", ()),
     )
 
 
-def _read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the contents of ``run.json`` after checking it against the files and the plan.
-
-    ``arrays`` are the arrays that the run must have, by file name, and their types.
-    """
+def _read_record(folder: Path, planned: PlannedRun) -> dict[str, Any]:
+    """Return the contents of ``run.json`` after checking it against the files and the plan."""
     try:
         record = json.loads((folder / RECORD).read_bytes())
-        checksums, shape = dict(record["sha256"]), tuple(record["shape"])
+        checksums = dict(record["sha256"])
         changed = first_difference(record["configuration"], planned.configuration)
         _ = record["versions"], record["seconds"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder, f"{RECORD} cannot be read ({error!r})") from None
-    for name in dict.fromkeys([*arrays, *checksums]):
+    for name in checksums:
         if not (folder / name).is_file():
             raise _damaged(folder, f"{name} is missing")
         found, expected = _sha256(folder / name), checksums.get(name)
         if found != expected:
             raise _damaged(folder, f"{name} has the checksum {found}, and {RECORD} has {expected}")
-    for name, dtype in arrays.items():
-        array = read_block(folder / name)
-        if array.shape != shape or array.dtype != dtype:
-            raise _damaged(folder, f"{name} is {array.dtype} of shape {array.shape}, not {shape}")
     if changed:
         raise ValueError(
             f"The run {folder} is not of this experiment: {changed}. Use another folder (--out) "
@@ -351,8 +337,8 @@ def new_run(folder: Path, record: dict[str, Any]) -> Iterator[Path]:
     folder
         Of the run; an incomplete or stopped run there is replaced.
     record
-        The contents of ``run.json`` besides versions and checksums, with ``shape``; read at the
-        end, so that the caller can add to it.
+        The contents of ``run.json`` besides versions and checksums; read at the end, so that the
+        caller can add to it.
     """
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)

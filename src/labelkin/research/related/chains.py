@@ -204,18 +204,12 @@ class ChainEnsemble(LogOddsClassifier):
             )
             jobs.append((chain, rows))
         self.chains_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_on)(chain, X, labels, rows) for chain, rows in jobs
+            delayed(chain.fit)(X[rows], labels.rows(rows)) for chain, rows in jobs
         )
 
     def _log_odds(self, X: Any) -> Matrix:
         probability = np.mean([to_probability(one._log_odds(X)) for one in self.chains_], axis=0)
         return to_log_odds(probability, clip=self.clip)
-
-
-def _fit_on(
-    chain: ClassifierChain, X: Any, labels: LabelMatrix, rows: NDArray[np.int64] | slice
-) -> ClassifierChain:
-    return chain.fit(X[rows], labels.rows(rows))
 
 
 class ProbabilisticChain(LogOddsClassifier):

@@ -283,7 +283,7 @@ class RAkEL(LogOddsClassifier):
         places = draw_subsets(len(varying), self.subset_size, self.n_subsets, random)
         self.subsets_ = [varying[place] for place in places]
         self.powersets_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_powerset)(powerset, X, labels.columns(subset)) for subset in self.subsets_
+            delayed(clone(powerset).fit)(X, labels.columns(subset)) for subset in self.subsets_
         )
 
     def _log_odds(self, X: Any) -> _Matrix:
@@ -296,10 +296,6 @@ class RAkEL(LogOddsClassifier):
                 votes[:, subset] += powerset.label_sets_[powerset._best_sets(X)]
         share = np.clip(votes / np.maximum(voters, 1), 0.0, 1.0)
         return np.where(np.isnan(self.prior_), to_log_odds(share, clip=self.clip), self.prior_)
-
-
-def _fit_powerset(powerset: LabelPowerset, X: Any, labels: LabelMatrix) -> LabelPowerset:
-    return clone(powerset).fit(X, labels)
 
 
 def draw_subsets(
