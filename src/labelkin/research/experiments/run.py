@@ -106,7 +106,7 @@ def _run_missing(
     done = {
         run.place: found
         for run in planned
-        if store.is_complete(folder, run)
+        if store.is_complete(folder / run.place, run)
         for found in [store.read_run(folder, run)]
         if not _has_more_time(run, found)
     }
@@ -199,7 +199,8 @@ class _CorpusWork:
     def _make_log_odds(self, run: PlannedRun, start: Run | None) -> None:
         watch = Stopwatch()
         shape = self.corpus.Y_test.shape if start is None else start.log_odds().shape
-        trained = self._train(run, start, lambda what: self._report(run, 0, shape[0], what))
+        self._report(run, 0, shape[0], "learning")
+        trained = self._train(run, start)
         self._report(run, 0, shape[0], "documents")
         if start is None:
             documents = self.corpus.test_blocks(self.choice.content[run.content].weights)
@@ -214,12 +215,11 @@ class _CorpusWork:
                 store.write_array(part / store.OUT_OF_FOLD, [unseen], np.float64, unseen.shape)
             record["seconds"] = {**watch.seconds(), **trained.seconds}
 
-    def _train(self, run: PlannedRun, start: Run | None, report: Callable[[str], None]) -> Trained:
+    def _train(self, run: PlannedRun, start: Run | None) -> Trained:
         addition, out_of_fold = run.addition, run.keeps_out_of_fold
         if addition is None or start is None:
             content = self.choice.content[run.content]
-            return train_content(content, run.seed, self.corpus, report, out_of_fold=out_of_fold)
-        report("learning")
+            return train_content(content, run.seed, self.corpus, out_of_fold=out_of_fold)
         if isinstance(addition, Control):
             return train_control(addition, self._labels, np.array(start.out_of_fold()))
         if out_of_fold or addition.learns_from_content:

@@ -215,7 +215,7 @@ def read_results(folder: str | os.PathLike[str], *, partial: bool = False) -> Re
         )
     experiment = read_experiment(folder / EXPERIMENT)
     planned = experiment.runs() + experiment.threshold_runs()
-    missing = [run for run in planned if not is_complete(folder, run)]
+    missing = [run for run in planned if not is_complete(folder / run.place, run)]
     if missing and not partial:
         raise FileNotFoundError(
             f"{folder} is unfinished: {len(missing)} of {len(planned)} runs are missing, the first "
@@ -244,13 +244,12 @@ def corpus_results(folder: Path, corpus: str, runs: Sequence[Run]) -> CorpusResu
     )
 
 
-def is_complete(folder: Path, run: PlannedRun) -> bool:
+def is_complete(place: Path, run: PlannedRun) -> bool:
     """Return whether a run is there with all that others need of it, and the run it decides on."""
-    place = folder / run.place
     if run.keeps_out_of_fold and not (place / OUT_OF_FOLD).exists():
         return False
     scored = run.start if run.thresholds else None
-    return place.is_dir() and (scored is None or (folder / scored.place).is_dir())
+    return place.is_dir() and (scored is None or place.with_name(scored.name).is_dir())
 
 
 def read_run(folder: Path, planned: PlannedRun) -> Run:
@@ -410,16 +409,15 @@ def read_truth(folder: Path) -> tuple[LabelMatrix, LabelMatrix, NDArray[Any] | N
     try:
         stored = read_archive(folder / TRUTH)
         names = stored["names"].tolist()
-        train, test = (_read_labels(stored, part, names) for part in ("train", "test"))
-        return train, test, stored.get("ids")
+        parts = []
+        for part in ("train", "test"):
+            data, indices, indptr = (stored[f"{part}_{n}"] for n in ("data", "indices", "indptr"))
+            shape = (len(indptr) - 1, len(names))
+            labels = sparse.csr_array((data, indices, indptr), shape=shape)
+            parts.append(read_labels(labels, names=names))
+        return parts[0], parts[1], stored.get("ids")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder / TRUTH, repr(error)) from None
-
-
-def _read_labels(stored: Any, part: str, names: list[Any]) -> LabelMatrix:
-    data, indices, indptr = (stored[f"{part}_{name}"] for name in ("data", "indices", "indptr"))
-    shape = (len(indptr) - 1, len(names))
-    return read_labels(sparse.csr_array((data, indices, indptr), shape=shape), names=names)
 
 
 def read_facts(folder: Path) -> dict[str, Any]:

@@ -153,14 +153,11 @@ def train_content(
     content: ContentChoice,
     seed: int,
     corpus: PreparedCorpus,
-    report: Callable[[str], None],
     *,
     out_of_fold: bool,
 ) -> Trained:
-    """Train a content classifier; ``report`` is called with what is being done."""
-    report("features")
+    """Train a content classifier."""
     features, X = fit_features(content, corpus)
-    report("learning")
     parameters = dict(content.parameters)
     if content.classifier == "views":
         parameters["words"] = WordCounts(**corpus.words)

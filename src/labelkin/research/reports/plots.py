@@ -2,23 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import io
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.pages import COLOURS, Picture, drawing, finish
 from labelkin.research.reports.results import EvaluatedSystem, Outcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 Floats = NDArray[np.float64]
 
 _PANEL = (3.5, 2.8)
 _LONGEST_NAME = 24
+COLOURS = {"muted": "#66707a", "better": "#1a5fb4", "worse": "#b5490f"}
+_STYLE = {
+    "svg.hashsalt": "labelkin",  # the same ids in every run
+    "svg.fonttype": "none",  # text stays text
+    "text.parse_math": False,  # a label may contain a dollar sign
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+}
+
+
+class Picture(NamedTuple):
+    """A plot: its title, a description for screen readers, and the SVG file."""
+
+    title: str
+    description: str
+    svg: str
+
+    @property
+    def uri(self) -> str:
+        """The SVG file as the address of an image."""
+        return f"data:image/svg+xml;base64,{b64encode(self.svg.encode()).decode()}"
+
+
+@contextmanager
+def drawing(size: tuple[float, float]) -> Iterator[tuple[Figure, Axes]]:
+    """Yield an empty figure of some inches, and axes in it, with the report's style."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('Plots need matplotlib: pip install "labelkin[plot]"') from error
+
+    with rc_context(_STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        yield figure, figure.add_subplot()
+
+
+def finish(figure: Figure, title: str, description: str) -> Picture:
+    """Return a figure as a picture; the same figure is the same file."""
+    file = io.StringIO()
+    figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return Picture(title, description, file.getvalue())
 
 
 # What every label gains

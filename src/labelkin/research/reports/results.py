@@ -573,18 +573,8 @@ def _evaluate_runs(
 
 def _describe_test(test: SignTest) -> str:
     wins = f"{test.proposal_wins} for {test.proposal}, {test.baseline_wins} for {test.baseline}"
-    return f"{test.test}: {wins}, {p_value_text(test.p_value)}"
-
-
-def p_value_text(p_value: float) -> str:
-    """Write a P value with four decimals, or that it is smaller.
-
-    Examples
-    --------
-    >>> p_value_text(0.0312), p_value_text(3e-9)
-    ('P = 0.0312', 'P < 0.0001')
-    """
-    return "P < 0.0001" if p_value < 0.0001 else f"P = {p_value:.4f}"
+    p_value = f"P = {test.p_value:.4f}" if test.p_value >= 0.0001 else "P < 0.0001"
+    return f"{test.test}: {wins}, {p_value}"
 
 
 def _describe_making(

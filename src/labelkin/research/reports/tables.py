@@ -131,15 +131,19 @@ _DECIMALS = 5  # the paper's
 _LATEX_HEAD = r"% Tables for \input{tables} in a document in UTF-8; they need no package."
 
 
+#: A column: its header, the metric it shows, and how a score becomes a cell.
+_Column = tuple[str, str, Callable[[Score], Cell]]
+
+
 def paper_tables(outcome: Outcome) -> list[Table]:
     """Return the tables of one corpus: label-based, example-based, summaries, further metrics."""
     tables = [label_table(outcome), example_table(outcome)]
-    summaries = [f1_summary([outcome]), loss_summary([outcome])]
-    return [*tables, *summaries, *further_tables(outcome)]
-
-
-#: A column: its header, the metric it shows, and how a score becomes a cell.
-_Column = tuple[str, str, Callable[[Score], Cell]]
+    tables += [f1_summary([outcome]), loss_summary([outcome])]
+    further = [metric for metric in outcome.metrics if metric not in METRICS]
+    if further:
+        columns: list[_Column] = [(metric, metric, _value_cell) for metric in further]
+        tables.append(_score_table(outcome, columns, "further", "Further measures"))
+    return tables
 
 
 def label_table(outcome: Outcome) -> Table:
@@ -164,14 +168,6 @@ def example_table(outcome: Outcome) -> Table:
     notes = [legend, *_notes(outcome), *([one_error_note()] if outcome.paper else [])]
     title = "Example-based and ranking measures"
     return _score_table(outcome, columns, "example_based", title, notes)
-
-
-def further_tables(outcome: Outcome) -> Iterator[Table]:
-    """Yield a table of the experiment's metrics that are not in the paper, if any."""
-    metrics = [metric for metric in outcome.metrics if metric not in METRICS]
-    if metrics:
-        columns: list[_Column] = [(metric, metric, _value_cell) for metric in metrics]
-        yield _score_table(outcome, columns, "further", "Further measures")
 
 
 def _score_table(
