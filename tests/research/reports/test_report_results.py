@@ -5,11 +5,12 @@ import zlib
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 from stored_results import experiment_text, find, store_results, system_of
 
-from labelkin.research.reports.results import Outcome, evaluate_system, read_outcomes
+from labelkin.evaluation.metrics import evaluate
+from labelkin.research.reports.results import EvaluatedSystem, Outcome, read_outcomes
 from labelkin.research.reports.tables import label_table
 
 SEEDS = (3, 7)
@@ -86,17 +87,11 @@ def test_missing_runs_are_named_and_have_nan_scores(unfinished):
 
 def evaluated(*systems):
     """Return an outcome of systems: addition, rule and log-odds, and the cut of the rule."""
-    found = [
-        evaluate_system(
-            Y,
-            None if rule else log_odds,
-            log_odds > cut,
-            content="NB",
-            addition=addition,
-            rule=rule,
-        )
-        for addition, rule, log_odds, cut in systems
-    ]
+    found = []
+    for addition, rule, log_odds, cut in systems:
+        scores, decided = (None if rule else log_odds), sparse.csr_array(log_odds > cut)
+        evaluation = evaluate(Y, scores, decided)
+        found.append(EvaluatedSystem("NB", addition, 0, rule, scores, decided, evaluation))
     return Outcome("toy", "toy", found)
 
 

@@ -67,24 +67,6 @@ def _views(
     )
 
 
-def _by_features(random_state: Any = None) -> LabelDependenceClassifier:
-    """Return the library's default content classifier, chosen by the features."""
-    return LabelDependenceClassifier(evidence_weight=0, random_state=random_state)
-
-
-def _label_dependence(content: Any = None, random_state: Any = None) -> LabelDependenceClassifier:
-    """Return this library's classifier with a content classifier, by default its own choice."""
-    return LabelDependenceClassifier(content, random_state=random_state)
-
-
-def _logistic_regression(C: float = 1.0) -> PerLabel:
-    return PerLabel(LogisticRegression(C=C, max_iter=1000))
-
-
-def _random_forests(random_state: Any = None) -> PerLabel:
-    return PerLabel(RandomForestClassifier(random_state=random_state))
-
-
 #: Kinds of parts in an experiment.
 PartKind = registry.Kind | Literal["related"]
 #: Parts that only experiments can name, beside those of the registry.
@@ -93,9 +75,13 @@ _MORE_PARTS: dict[PartKind, dict[str, Callable[..., Any]]] = {
         "gaussian_naive_bayes": GaussianNB,  # one per label
         "ensemble": _ensemble,
         "views": _views,
-        "by_features": _by_features,
-        "logistic_regression": _logistic_regression,
-        "random_forests": _random_forests,  # one per label
+        "by_features": lambda random_state=None: LabelDependenceClassifier(
+            evidence_weight=0, random_state=random_state
+        ),
+        "logistic_regression": lambda C=1.0: PerLabel(LogisticRegression(C=C, max_iter=1000)),
+        "random_forests": lambda random_state=None: PerLabel(
+            RandomForestClassifier(random_state=random_state)
+        ),
     },
     "labels": {},
     "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
@@ -116,7 +102,9 @@ _MORE_PARTS: dict[PartKind, dict[str, Callable[..., Any]]] = {
         "label_powerset": methods.LabelPowerset,
         "rakel": methods.RAkEL,
         "binary_relevance": lambda: None,  # the content classifier itself
-        "label_dependence": _label_dependence,
+        "label_dependence": lambda content=None, random_state=None: LabelDependenceClassifier(
+            content, random_state=random_state
+        ),
     },
 }
 #: The related method that is its content classifier, and the parameters that take one.

@@ -29,7 +29,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 from scipy import sparse
 
 from labelkin.evaluation.metrics import Evaluation, evaluate
@@ -285,7 +284,7 @@ def without_weka(addition: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedSystem:
-    """One evaluated system on one corpus, trained with one seed: see :func:`evaluate_system`.
+    """One evaluated system on one corpus, trained with one seed.
 
     Attributes
     ----------
@@ -341,60 +340,6 @@ class EvaluatedSystem:
                 paper=None if self.rule else paper_score(*which, metric),
                 note=_describe_test(test) if test else "",
             )
-
-
-def evaluate_system(
-    Y: Any,
-    log_odds: Any,
-    decisions: Any = None,
-    *,
-    content: str,
-    addition: str = "",
-    seed: int = 0,
-    rule: str = "",
-    alone: EvaluatedSystem | None = None,
-    run: Run | None = None,
-) -> EvaluatedSystem:
-    """Evaluate a system on test documents; nothing is trained.
-
-    Parameters
-    ----------
-    Y
-        The true label sets of the test documents, any kind.
-    log_odds
-        ``(n_documents, n_labels)``; ``None``: no scores that need them.
-    decisions : default None
-        0/1 of the same shape; ``None``: log-odds > 0.
-    content, addition, seed, rule
-        The names of the parts of the system, and its seed.
-    alone : EvaluatedSystem, default None
-        Its content classifier alone, for sign tests.
-    run : Run, default None
-        The stored run.
-
-    Examples
-    --------
-    >>> Y = [["tea", "sugar"]] * 6 + [["milk"]] * 6
-    >>> alone = evaluate_system(
-    ...     Y, [[-2.0, -0.5, 3.0]] * 6 + [[2.0, -2.0, -2.0]] * 6, content="NB")
-    >>> better = [[-2.0, 0.5, 3.0]] * 6 + [[2.0, -2.0, -2.0]] * 6
-    >>> added = evaluate_system(Y, better, content="NB", addition="BLR+M2", alone=alone)
-    >>> added.name, round(alone.scores["micro_f1"], 3), round(added.scores["micro_f1"], 3)
-    ('NB+BLR+M2', 0.8, 1.0)
-    >>> added.macro.n, added.macro.sign
-    (1, '~')
-    """
-    decided = sparse.csr_array(np.asarray(log_odds) > 0 if decisions is None else decisions)
-    found = evaluate(Y, log_odds, decided)
-    system = EvaluatedSystem(content, addition, seed, rule, log_odds, decided, found, run=run)
-    if alone is None or not addition:
-        return system
-    pair, names = (alone.decisions, decided), (alone.name, system.name)
-    return replace(
-        system,
-        micro=micro_sign_test(Y, *pair, names=names),
-        macro=macro_sign_test(Y, *pair, names=names),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -541,8 +486,14 @@ def evaluate_results(results: Results, *, rules: bool = False) -> tuple[Outcome,
 def _evaluate_corpus(found: CorpusResults, rules: bool) -> dict[str, Any]:
     """Return the fields of the outcome that stored runs have."""
     truth = read_labels(found.Y, names=found.label_names)
+    systems: list[EvaluatedSystem] = []
+    alone: dict[tuple[str, int], EvaluatedSystem] = {}
+    for run in [*found.runs, *(found.threshold_runs if rules else ())]:
+        systems.append(_evaluate_run(truth, run, alone.get((run.content, run.seed))))
+        if not run.addition and not run.thresholds:
+            alone[run.content, run.seed] = systems[-1]
     return {
-        "systems": list(_evaluate_runs(found, truth, rules)),
+        "systems": systems,
         "labels": read_labels(found.Y_train, names=found.label_names),
         "truth": truth,
         "given_up": {run.system: run.out_of_time for run in found.given_up},
@@ -550,25 +501,19 @@ def _evaluate_corpus(found: CorpusResults, rules: bool) -> dict[str, Any]:
     }
 
 
-def _evaluate_runs(
-    results: CorpusResults, truth: LabelMatrix, rules: bool
-) -> Iterator[EvaluatedSystem]:
-    alone: dict[tuple[str, int], EvaluatedSystem] = {}
-    for run in [*results.runs, *(results.threshold_runs if rules else ())]:
-        system = evaluate_system(
-            truth,
-            None if run.thresholds else run.log_odds(),
-            run.decisions(),
-            content=run.content,
-            addition=run.addition,
-            seed=run.seed,
-            rule=run.thresholds,
-            alone=None if run.thresholds else alone.get((run.content, run.seed)),
-            run=run,
-        )
-        if not run.addition and not run.thresholds:
-            alone[run.content, run.seed] = system
-        yield system
+def _evaluate_run(truth: LabelMatrix, run: Run, alone: EvaluatedSystem | None) -> EvaluatedSystem:
+    """Evaluate a stored run; sign tests compare it with its content classifier alone."""
+    log_odds = None if run.thresholds else run.log_odds()
+    decided = sparse.csr_array(run.decisions())
+    found = evaluate(truth, log_odds, decided)
+    names = (run.content, run.addition, run.seed, run.thresholds)
+    system = EvaluatedSystem(*names, log_odds, decided, found, run=run)
+    if alone is None or not run.addition or run.thresholds:
+        return system
+    pair = alone.decisions, decided
+    both = {"names": (alone.name, system.name)}
+    micro, macro = micro_sign_test(truth, *pair, **both), macro_sign_test(truth, *pair, **both)
+    return replace(system, micro=micro, macro=macro)
 
 
 def _describe_test(test: SignTest) -> str:

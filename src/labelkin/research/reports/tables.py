@@ -242,37 +242,41 @@ def _notes(outcome: Outcome) -> Iterator[str]:
 
 def f1_summary(outcomes: Sequence[Outcome]) -> Table:
     """Count how often an addition is better and worse, and significantly so, by F1."""
-    title = "Better and worse by F1"
     caption = (
         "Number of times that a content classifier with an addition is better/significantly "
         "better/worse/significantly worse than alone, with respect to micro and macro F₁"
     )
-    header, rows = _count_rows(outcomes, F1_METRICS, lambda counts: "/".join(map(str, counts)))
-    return Table(header, [rows], "summary_f1", title, caption, tuple(_count_notes(outcomes)))
+    names = "summary_f1", "Better and worse by F1", caption
+    return _summary(outcomes, F1_METRICS, lambda counts: "/".join(map(str, counts)), names)
 
 
 def loss_summary(outcomes: Sequence[Outcome]) -> Table:
     """Count how often an addition is better and worse by the example-based and ranking measures."""
-    title = "Better and worse by the other measures"
     caption = (
         "Number of times that a content classifier with an addition is better/worse than "
         "alone, with respect to example-based and ranking measures"
     )
+    names = "summary_losses", "Better and worse by the other measures", caption
     notes = ["An equal score is neither better nor worse, as in the paper."]
-    notes += _count_notes(outcomes)
     if any(outcome.paper for outcome in outcomes):
         notes.append(
             "The paper's one-error is counted as complemented (the example-based table has the "
             "reason): better in print is worse here."
         )
-    header, rows = _count_rows(outcomes, LOSSES, lambda counts: f"{counts.better}/{counts.worse}")
-    return Table(header, [rows], "summary_losses", title, caption, tuple(notes))
+    return _summary(outcomes, LOSSES, lambda c: f"{c.better}/{c.worse}", names, notes)
 
 
-def _count_rows(
-    outcomes: Sequence[Outcome], metrics: Sequence[str], text: Callable[[Counts], str]
-) -> tuple[list[str], list[list[Cell]]]:
-    """Return the header, and a row per addition; beside a count, the paper's of the same cells."""
+def _summary(
+    outcomes: Sequence[Outcome],
+    metrics: Sequence[str],
+    text: Callable[[Counts], str],
+    names: tuple[str, str, str],
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return a row of counts per addition; beside a count, the paper's of the same cells.
+
+    ``names`` are the key, the title and the caption of the table.
+    """
     scores = [s for one in outcomes for s in one.scores if s.addition and not s.rule]
     rows = []
     for addition in dict.fromkeys(score.addition for score in scores):
@@ -284,16 +288,16 @@ def _count_rows(
             beside = (text(count_leads(paper)),) if paper else ()
             cells.append(Cell(text(count_leads(compared)), beside=beside))
         rows.append(cells)
-    return ["Addition", *(HEADS[metric] for metric in metrics)], rows
-
-
-def _count_notes(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    yield f"Counted over the content classifiers of: {', '.join(o.title for o in outcomes)}."
+    notes = [
+        f"Counted over the content classifiers of: {', '.join(o.title for o in outcomes)}.",
+        *notes,
+    ]
     if any(outcome.paper for outcome in outcomes):
-        yield "With each count: the same count of the paper's figures for the same systems."
+        notes.append("With each count: the same count of the paper's figures for the same systems.")
     missing = sum(len(outcome.missing) for outcome in outcomes)
     if missing:
-        yield f"Runs that are missing and not counted: {missing}."
+        notes.append(f"Runs that are missing and not counted: {missing}.")
+    return Table(["Addition", *(HEADS[m] for m in metrics)], [rows], *names, tuple(notes))
 
 
 def broken_one_errors() -> tuple[int, int]:
