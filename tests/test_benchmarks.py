@@ -75,7 +75,7 @@ def rows(module):
     ]
 
 
-def test_the_page_names_its_command_and_says_how_it_was_measured(module, rows):
+def test_the_page_has_its_command_and_setting(module, rows):
     page = module("table").markdown_page(rows, ["corpus: made up", "machine: 2 cores"])
     assert "python -m benchmarks --write docs/findings/benchmarks.md" in page
     assert "Ratios of CPU time, alternating in one run" in page
@@ -85,7 +85,7 @@ def test_the_page_names_its_command_and_says_how_it_was_measured(module, rows):
     assert r"max \|ΔP\| 1e-12" in lines[2]
 
 
-def test_without_data_the_corpus_is_the_newsroom_and_says_so(module, tmp_path):
+def test_without_data_the_corpus_is_the_newsroom(module, tmp_path):
     corpus = module("corpus").load_corpus(tmp_path)
     assert corpus.description.startswith("newsroom")
     assert "LABELKIN_DATA" in corpus.description
@@ -100,7 +100,7 @@ def test_every_subject_that_can_be_asked_for_exists(module):
         assert callable(getattr(module(name), function))
 
 
-def test_the_page_on_scale_says_what_doubling_costs_and_who_is_missing(module, tmp_path):
+def test_the_page_on_scale_has_the_cost_of_doubling_and_missing_systems(module, tmp_path):
     page = module("growth_page")
 
     def took(seconds, trouble=""):
@@ -134,7 +134,7 @@ def test_the_page_on_scale_says_what_doubling_costs_and_who_is_missing(module, t
     assert again.startswith(text) and again.endswith("\n".join(rows))
 
 
-def test_made_documents_show_every_label_and_are_alike_for_a_seed(module, tmp_path):
+def test_synthetic_documents_have_every_label_and_are_reproducible(module, tmp_path):
     growth = module("growth")
     truth = growth.make_documents(growth.Size(60, 50, 100), tmp_path)
     X, Y = (sparse.load_npz(tmp_path / f"{name}.npz") for name in ("X", "Y"))
@@ -144,7 +144,7 @@ def test_made_documents_show_every_label_and_are_alike_for_a_seed(module, tmp_pa
     assert (again != truth).nnz == 0
 
 
-def test_growth_goes_on_where_it_was_stopped_unless_the_setting_is_another(module, tmp_path):
+def test_growth_resumes_only_with_the_same_setting(module, tmp_path):
     growth, page = module("growth"), module("growth_page")
     size, took = growth.Size(60, 50, 100), growth.Measured(1.0, 0.5, 100.0, 0.5)
     late = growth.Measured(trouble="> 40 s")

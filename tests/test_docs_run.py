@@ -53,7 +53,7 @@ def same_output(shown, printed):
 
 
 @pytest.mark.parametrize("path", WITH_CODE, ids=name_of)
-def test_the_code_of_a_page_runs_and_prints_what_is_shown(path, tmp_path, monkeypatch):
+def test_the_code_of_a_page_prints_the_output_of_the_page(path, tmp_path, monkeypatch):
     if path.stem in NEEDS:
         pytest.importorskip(NEEDS[path.stem])
     monkeypatch.chdir(tmp_path)
@@ -66,7 +66,7 @@ def test_the_code_of_a_page_runs_and_prints_what_is_shown(path, tmp_path, monkey
         )
 
 
-def test_outputs_are_told_apart():
+def test_different_outputs_are_detected():
     assert same_output("micro F1 0.784, 3 labels\n", "micro F1 0.783, 3 labels\n")
     assert not same_output("micro F1 0.784\n", "micro F1 0.724\n")
     assert not same_output("grain 0.5\n", "wheat 0.5\n")
@@ -74,7 +74,7 @@ def test_outputs_are_told_apart():
     assert same_output("grain\n…\n", "grain\nwheat\n") and not same_output("oil\n…\n", "grain\n")
 
 
-def test_code_is_written_with_what_it_prints():
+def test_code_is_written_with_its_output():
     page = "# T\n\n```python\nprint(1 + 1)\n```\n\n```output\n3\n```\n\n```sh\npip --help\n```\n"
     assert blocks_of(page)[0] == Block("python", "print(1 + 1)\n", "3\n", (43, 45))
     assert with_output(page, "T") == page.replace("3", "2")

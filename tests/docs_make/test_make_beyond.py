@@ -67,7 +67,7 @@ def test_gains_are_counted_and_infinite_ones_kept_out_of_the_mean():
     assert (str(verdict), verdict.mean, verdict.worst) == ("2 / 1 / 1", 2.0, -np.inf)
 
 
-def test_the_page_says_how_it_is_made_and_counts_what_its_table_shows(results, tmp_path):
+def test_counts_of_the_page_are_those_of_its_table(results, tmp_path):
     page = write_beyond([results.folder], tmp_path / "docs" / "beyond.md").read_text()
     assert "`python -m docs.make.beyond RESULTS…`" in page
     counted = re.search(r"in 10 pairs of cell and metric: \*\*(\d+) / (\d+) / (\d+)\*\*", page)

@@ -55,7 +55,7 @@ def assert_same(taken, answers):
     assert compared > 500
 
 
-def test_the_script_says_what_the_model_of_the_page_says():
+def test_the_script_computes_the_posterior_of_the_model_of_the_page():
     text = (FOLDER / "newsroom.js").read_text(encoding="utf-8")
     layer = json.loads(text.partition("= ")[2].partition(";\n")[0])
     answers = json.loads((TOP / interactive.ANSWERS).read_text(encoding="utf-8"))
@@ -63,7 +63,7 @@ def test_the_script_says_what_the_model_of_the_page_says():
     assert_same(by_script(layer, [d["content"] for d in layer["documents"]], answers), answers)
 
 
-def test_the_script_says_what_another_model_says(small):
+def test_the_script_computes_the_posterior_of_another_model(small):
     model, X = small
     contents = model.content_.log_odds(X).tolist()
     answers = [said for i in range(len(contents)) for said in interactive.answers(model, X[[i]], i)]

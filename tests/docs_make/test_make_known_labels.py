@@ -36,7 +36,7 @@ def test_a_gain_is_a_share_of_the_remaining_loss():
     assert np.isnan(row(0.8, 0.9).gain("one_error"))
 
 
-def test_the_page_counts_what_the_runs_have(folder):
+def test_counts_of_the_page_are_those_of_the_runs(folder):
     rows = read_rows([folder])
     assert all(row.record["with_more"] >= 20 for row in rows)
     text = page(rows)

@@ -55,7 +55,7 @@ def test_the_numbers_of_the_figures_are_computed_again(numbers, tmp_path):
     np.testing.assert_allclose(values[0], values[1], atol=2e-4)
 
 
-def test_the_figures_show_what_the_page_says(numbers):
+def test_the_figures_have_the_numbers_of_the_page(numbers):
     predicted, observed = (
         np.array(part["content probabilities"]) for part in (numbers.predicted, numbers.observed)
     )

@@ -85,7 +85,7 @@ def test_candidates(drawn):
 
 
 @pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "candidates"])
-def test_softmax_like_scores_mean_what_they_say_after_calibration(drawn, is_sparse):
+def test_softmax_like_scores_are_calibrated(drawn, is_sparse):
     rng = np.random.RandomState(0)
     noisy = np.exp(3 * drawn.Y + rng.normal(0, 1, drawn.Y.shape))
     scores = noisy / noisy.sum(axis=1, keepdims=True)

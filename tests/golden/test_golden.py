@@ -71,7 +71,7 @@ def test_the_rescorer_answers_to_known_labels_as_it_did(corpus, check, name):
 
 
 @pytest.mark.parametrize("name", ALSO_OUT_OF_FOLD)
-def test_the_rescorer_judges_training_documents_as_it_did(corpus, check, name):
+def test_the_rescorer_has_golden_out_of_fold_scores(corpus, check, name):
     check(corpus[0].rescored_out_of_fold(name), f"{name}, out of fold")
 
 
@@ -88,7 +88,7 @@ def test_the_classifier_answers_to_known_labels_as_it_did(corpus, check):
     check(corpus[0].classified(name, known=corpus[0].accepted())[0], f"{name}, known")
 
 
-def test_the_classifier_judges_training_documents_as_it_did(corpus, check):
+def test_the_classifier_has_golden_out_of_fold_scores(corpus, check):
     name = "NB+BLR+M2 w=auto"
     check(corpus[0].classifier(name, None)[1], f"{name}, out of fold")
 

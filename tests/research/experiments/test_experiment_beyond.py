@@ -53,7 +53,7 @@ def beyond(tmp_path_factory):
     return run_experiment(parse_experiment(BEYOND), tmp_path_factory.mktemp("beyond"))
 
 
-def test_runs_with_rules_stand_apart_from_those_with_log_odds_of_their_own(beyond):
+def test_threshold_runs_are_separate_from_runs_with_log_odds(beyond):
     again = read_results(beyond.folder)
     assert again.runs == beyond.runs
     assert again.threshold_runs == beyond.threshold_runs
@@ -123,7 +123,7 @@ def run_shuffled(monkeypatch, tmp_path):
     return run
 
 
-def test_nothing_is_chosen_on_test_data_their_labels_shuffled_change_no_byte(beyond, run_shuffled):
+def test_shuffled_test_labels_change_no_byte(beyond, run_shuffled):
     other = run_shuffled(BEYOND)
     truth = [results.corpora[0].Y for results in (beyond, other)]
     assert not np.array_equal(*truth)
@@ -148,7 +148,7 @@ def test_an_experiment_of_the_paper_grows_beyond_it(beyond, tmp_path):
     assert outputs(grown) == outputs(beyond)
 
 
-def test_additions_and_decisions_are_made_from_stored_evidence_alone(beyond, tmp_path, monkeypatch):
+def test_additions_and_decisions_need_only_stored_evidence(beyond, tmp_path, monkeypatch):
     shutil.copytree(beyond.folder, tmp_path / "copy")
     runs = tmp_path / "copy" / "newsroom" / "runs"
     for run in [*beyond.runs, *beyond.threshold_runs]:

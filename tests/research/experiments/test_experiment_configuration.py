@@ -100,7 +100,7 @@ def test_threshold_rules_are_tried_on_the_content_and_on_learned_weights():
     assert [run.start.name for run in runs[:2]] == ["NB@seed0", "NB+BLR+M2_w=auto@seed0"]
 
 
-def test_a_corpus_may_have_content_classifiers_of_its_own():
+def test_a_corpus_may_have_separate_content_classifiers():
     text = SMALL.replace("[corpus]", "[[corpus]]").replace(
         "[content.NB]",
         '[[corpus]]\nname = "yeast"\n'
@@ -118,7 +118,7 @@ def test_a_relative_path_counts_from_the_folder_of_the_file(tmp_path):
     assert read_experiment(tmp_path / "mine.toml").corpora[0].path == str(tmp_path / "mine.jsonl")
 
 
-def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs():
+def test_paths_titles_and_metrics_do_not_change_the_runs():
     moved = SMALL.replace("[content.NB]", 'path = "elsewhere"\n[content.NB]', 1)
     titled = f'title = "Another"\nmetrics = ["one_error"]\n{SMALL}'
     for other in (moved, titled):

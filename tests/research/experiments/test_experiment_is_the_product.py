@@ -123,7 +123,7 @@ def test_every_system_is_compared(results):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_the_classifier_scores_what_the_experiment_scores(results, newsroom, system):
+def test_classifier_and_experiment_have_the_same_scores(results, newsroom, system):
     vectors, Y_train, Y_test = newsroom
     train, test = vectors[system.partition("+")[0].partition(" ")[0]]
     model = classifier(system).fit(train, Y_train)

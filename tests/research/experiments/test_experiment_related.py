@@ -78,7 +78,7 @@ def by_hand():
     return *map(weights.transform, counts), labels_of(corpus).rows(corpus.train)
 
 
-def test_runs_are_what_the_public_classes_give(here, by_hand, tmp_path):
+def test_runs_equal_the_public_classes(here, by_hand, tmp_path):
     X, test, Y = by_hand
     (results,) = run_experiment(parse_experiment(TEXT), tmp_path).corpora
     base = PlattSVM(random_state=0)
@@ -97,7 +97,7 @@ def test_runs_are_what_the_public_classes_give(here, by_hand, tmp_path):
         assert {"learning_cpu", "predicting_cpu", "cpu", "wall"} <= set(run.seconds)
 
 
-def test_what_is_there_is_not_trained_again(here, tmp_path):
+def test_complete_runs_are_not_trained_again(here, tmp_path):
     first = run_experiment(parse_experiment(TEXT), tmp_path)
     n_trained = len(here)
     assert n_trained == 5
@@ -109,7 +109,7 @@ def test_what_is_there_is_not_trained_again(here, tmp_path):
         run_experiment(parse_experiment(text), tmp_path)
 
 
-def test_what_takes_too_long_is_given_up_and_tried_again_under_a_longer_limit(tmp_path):
+def test_the_time_limit_stops_training_and_a_longer_limit_repeats_it(tmp_path):
     short = TEXT.partition("[related.BR]")[0] + SLOW
     (results,) = run_experiment(parse_experiment(short), tmp_path).corpora
     assert [(run.system, run.out_of_time) for run in results.given_up] == [("slow", 0.01)]
@@ -124,7 +124,7 @@ def test_what_takes_too_long_is_given_up_and_tried_again_under_a_longer_limit(tm
     assert finished.given_up == ()
 
 
-def test_a_process_of_its_own_gives_the_same_answer_and_repeats_what_went_wrong(by_hand):
+def test_a_subprocess_has_the_same_result_and_its_error_has_stderr(by_hand):
     X, test, Y = by_hand
     job = Job(related.MLkNN(5, metric="cosine"), X, Y, test)
     answer = run_in_subprocess(job)

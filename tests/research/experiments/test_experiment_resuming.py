@@ -144,7 +144,7 @@ def truncate(path):
         ("run.json", Path.unlink, r"run.json cannot be read .*FileNotFoundError"),
     ],
 )
-def test_a_damaged_run_is_found_named_and_made_again_when_deleted(
+def test_a_damaged_run_is_named_and_trained_again_after_deletion(
     whole, folder, name, harm, message
 ):
     run = folder / "newsroom" / "runs" / "kNN@seed0"
@@ -159,7 +159,7 @@ def test_a_damaged_run_is_found_named_and_made_again_when_deleted(
 
 @pytest.mark.parametrize("name", ["truth.npz", "corpus.json"])
 @pytest.mark.parametrize("harm", [truncate, Path.unlink])
-def test_a_damaged_record_of_the_corpus_is_named_and_made_again_when_deleted(
+def test_a_damaged_corpus_record_is_named_and_written_again_after_deletion(
     whole, folder, name, harm
 ):
     record = folder / "newsroom" / name
@@ -198,7 +198,7 @@ def test_an_unfinished_experiment_is_named_and_can_be_read_in_part(folder):
         ),
     ],
 )
-def test_a_changed_experiment_is_an_error_with_the_way_out(folder, old, new, message):
+def test_a_changed_experiment_is_an_error_with_a_hint(folder, old, new, message):
     before = files(folder)
     changed = parse_experiment(EXPERIMENT.replace(old, new))
     with pytest.raises(ValueError, match=rf"not of this experiment: .*{message}.*--out.*or delete"):

@@ -74,7 +74,7 @@ def test_results_read_from_disk_are_those_that_were_returned(fifteen):
     assert arrays(again) == arrays(fifteen)
 
 
-def test_same_seed_same_bytes_whatever_n_jobs(fifteen, tmp_path):
+def test_bytes_do_not_depend_on_n_jobs(fifteen, tmp_path):
     again = run_experiment(fifteen.experiment, tmp_path, n_jobs=2)
     assert arrays(again) == arrays(fifteen)
 
@@ -92,7 +92,7 @@ def test_blocks_of_any_size_give_the_same(fifteen, tmp_path, monkeypatch):
         np.testing.assert_allclose(ours.log_odds(), theirs.log_odds(), rtol=1e-10, atol=1e-10)
 
 
-def test_what_is_there_is_not_done_again_nor_is_the_corpus_loaded(small, monkeypatch):
+def test_complete_runs_need_no_training_and_no_corpus(small, monkeypatch):
     monkeypatch.setattr(prepared_corpus, "load", None)
     reported = []
     again = run_experiment(small.experiment, small.folder, progress=lambda *e: reported.append(e))
@@ -173,7 +173,7 @@ def test_a_corpus_without_a_split_gets_one_on_demand(tmp_path):
         ("[content.NB]", "test_share = 0.5\n[content.NB]", r"has a split of 60 and 30"),
     ],
 )
-def test_what_only_the_corpus_shows_is_an_error_too(old, new, message, tmp_path):
+def test_settings_that_do_not_fit_the_corpus_are_errors(old, new, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         run_experiment(parse_experiment(SMALL.replace(old, new)), tmp_path)
     assert not list(tmp_path.glob("newsroom/runs/*"))

@@ -74,7 +74,7 @@ def test_the_template_compares_content_the_paper_and_the_learned_weight(split, t
     ],
     ids=["two", "three", "nine", "all alike", "every label once", "one and one"],
 )  # fmt: skip
-def test_the_template_runs_as_written_on_next_to_nothing(rows, tmp_path):
+def test_the_template_runs_on_tiny_corpora(rows, tmp_path):
     experiment = write_new(write_jsonl(tmp_path / "tiny.jsonl", rows), tmp_path / "tiny.toml")
     results = run_experiment(experiment, tmp_path / "out")
     assert [run.system for run in results.runs] == THREE
@@ -82,7 +82,7 @@ def test_the_template_runs_as_written_on_next_to_nothing(rows, tmp_path):
     report_results(tmp_path / "out")
 
 
-def test_what_stands_ready_in_comments_runs_too(tmp_path):
+def test_commented_options_of_the_template_run(tmp_path):
     corpus = write_jsonl(tmp_path / "mine.jsonl", documents(60))
     text = with_all_that_is_ready(new_experiment(corpus, tmp_path / "mine.toml"))
     results = run_experiment(parse_experiment(text, folder=tmp_path), tmp_path / "out")
@@ -103,9 +103,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("stored", [np.array, sparse.csr_array])
-def test_vectors_of_every_kind_get_weights_that_make_sense_of_them(
-    kind, stored, tmp_path, monkeypatch
-):
+def test_vectors_of_every_kind_run_with_suitable_weights(kind, stored, tmp_path, monkeypatch):
     corpus = corpora.Corpus(
         name="vectors",
         documents=stored(np.tile(KINDS[kind], (8, 1)).astype(float)),

@@ -63,7 +63,7 @@ def test_the_em_mixture_finds_word_distributions_and_the_weights_of_every_set():
 @pytest.mark.parametrize(
     "model", [MixtureModel(), ParametricMixture(), ParametricMixture(order=2)], ids=repr
 )
-def test_new_documents_get_the_label_sets_that_made_them(model):
+def test_predicted_label_sets_are_those_that_generated_the_documents(model):
     X, Y = documents(equal)
     new, truth = documents(equal, 70)
     assert (model.fit(X, Y).predict(new) == truth).all(axis=1).mean() > 0.95

@@ -113,7 +113,7 @@ class TestEveryMethod:
             assert isinstance(found, sparse.sparray) == isinstance(flavour(Y), sparse.sparray)
             np.testing.assert_array_equal(found.toarray(), expected)
 
-    def test_unknown_cells_are_left_out_or_are_an_error_with_a_way_out(self, method):
+    def test_unknown_cells_are_left_out_or_are_an_error_with_a_hint(self, method):
         X, Y = world()
         Y = Y.astype(float)
         Y[np.random.default_rng(1).random(Y.shape) < 0.1] = np.nan

@@ -54,7 +54,7 @@ def test_the_sum_over_labels_and_scikit_learns_mean_choose_the_same_tree():
         inside[tree.children_left[node]], inside[tree.children_right[node]] = left, here & ~left
 
 
-def test_saving_a_tree_says_why_not(tmp_path):
+def test_saving_a_tree_is_an_error(tmp_path):
     model = MultilabelForest(3, random_state=0).fit(X, Y)
     with pytest.raises(TypeError, match=r"Compiled trees follow the numbers .* train again"):
         save(model, tmp_path / "model.labelkin")
