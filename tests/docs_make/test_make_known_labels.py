@@ -28,14 +28,6 @@ def row(predicted, known, error=0.01, metric="micro_f1"):
     return Row("c", "NB", {"revealed": "true 1", **scores, "standard_errors": {metric: error}})
 
 
-def test_a_gain_is_a_share_of_the_remaining_loss():
-    assert row(0.8, 0.9).gain("micro_f1") == pytest.approx(50)
-    assert row(0.2, 0.3, metric="log_loss").gain("log_loss") == pytest.approx(-50)
-    assert row(0.8, 0.8).gain("micro_f1") == 0
-    assert row(0.0, 0.3, metric="brier_score").gain("brier_score") == -np.inf
-    assert np.isnan(row(0.8, 0.9).gain("one_error"))
-
-
 def test_counts_of_the_page_are_those_of_the_runs(folder):
     rows = read_rows([folder])
     assert all(row.record["with_more"] >= 20 for row in rows)
