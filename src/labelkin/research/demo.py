@@ -7,6 +7,7 @@ page with plots and all scores as CSV.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +16,7 @@ from tempfile import TemporaryDirectory
 from labelkin.files import write_atomic
 from labelkin.research.experiments import find_experiment, run_experiment
 from labelkin.research.experiments.run import Progress
-from labelkin.research.reports.results import evaluate_results
+from labelkin.research.reports.results import Outcome, evaluate_results
 from labelkin.research.reports.tables import Table, html_page, label_table, scores_csv
 
 _INTRODUCTION = """
@@ -67,13 +68,21 @@ def run_demo(
         (outcome,) = evaluate_results(results)
         write_atomic(place / "report.html", html_page([outcome], introduction=_INTRODUCTION))
         write_atomic(place / "scores.csv", scores_csv(outcome.scores))
-        learned = [one for one in outcome.systems if one.addition in ("", outcome.addition)]
-        paper = [one for one in outcome.systems if one.addition != outcome.addition]
-        titles = {
-            "The weight of label evidence is learned (w=auto), against the content alone": learned,
-            "The paper's fifteen systems, with weight 1": paper,
+        tables = {
+            "The weight of label evidence is learned (w=auto), against the content alone": [
+                plan for plan in outcome.planned if plan[1] in ("", outcome.addition)
+            ],
+            "The paper's fifteen systems, with weight 1": [
+                plan for plan in outcome.planned if plan[1] != outcome.addition
+            ],
         }
         return [
-            replace(label_table(replace(outcome, systems=systems, planned=())), title=title)
-            for title, systems in titles.items()
+            replace(label_table(_only(outcome, planned)), title=title)
+            for title, planned in tables.items()
         ]
+
+
+def _only(outcome: Outcome, planned: Sequence[tuple[str, str, int]]) -> Outcome:
+    """Return the outcome of some of the systems."""
+    systems = [s for s in outcome.systems if (s.content, s.addition, s.seed) in planned]
+    return replace(outcome, planned=planned, systems=systems)

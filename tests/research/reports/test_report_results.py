@@ -92,7 +92,8 @@ def evaluated(*systems):
         scores, decided = (None if rule else log_odds), sparse.csr_array(log_odds > cut)
         evaluation = evaluate(Y, scores, decided)
         found.append(EvaluatedSystem("NB", addition, 0, rule, scores, decided, evaluation))
-    return Outcome("toy", "toy", found)
+    planned = [("NB", addition, 0) for addition, rule, *_ in systems if not rule]
+    return Outcome("toy", "toy", found, planned)
 
 
 def test_a_rule_is_compared_with_the_same_rule_on_the_content_alone():

@@ -197,7 +197,6 @@ class _CorpusWork:
         return store.read_truth(self.place)[0]
 
     def _make_log_odds(self, run: PlannedRun, start: Run | None) -> None:
-        watch = Stopwatch()
         shape = self.corpus.Y_test.shape if start is None else start.log_odds().shape
         self._report(run, 0, shape[0], "learning")
         trained = self._train(run, start)
@@ -213,7 +212,7 @@ class _CorpusWork:
             if trained.out_of_fold is not None:
                 unseen = trained.out_of_fold
                 store.write_array(part / store.OUT_OF_FOLD, [unseen], np.float64, unseen.shape)
-            record["seconds"] = {**watch.seconds(), **trained.seconds}
+            record["seconds"] = trained.seconds
 
     def _train(self, run: PlannedRun, start: Run | None) -> Trained:
         addition, out_of_fold = run.addition, run.keeps_out_of_fold
@@ -231,38 +230,36 @@ class _CorpusWork:
 
     def _make_decisions(self, run: PlannedRun, scored: Run, thresholds: Thresholds) -> None:
         """Tune a threshold rule out of fold, and decide on another run's log-odds."""
-        watch, rule, scores = Stopwatch(), make_rule(thresholds), scored.log_odds()
+        rule, scores = make_rule(thresholds), scored.log_odds()
         self._report(run, 0, len(scores), "learning")
-        learning = Stopwatch()
+        watch = Stopwatch()
         fit_rule(rule, scored.out_of_fold(), self._labels)
-        learned = learning.seconds("learning_")
+        seconds = watch.seconds("learning_")
         # A rule that decides on all documents together gets them all.
         whole = [np.array(scores)] if rule.needs_batch else store.blocks_of(scores)
         blocks = self._counted(map(rule.decide, whole), run, len(scores))
-        record = {**run.record(), "to_log_odds": scored.folder.name}
+        record = {**run.record(), "seconds": seconds}
         with store.new_run(self.place / "runs" / run.name, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
             write_atomic(part / store.CUTS, csv_text([LabelCut._fields, *rule.table()]))
-            record["seconds"] = {**watch.seconds(), **learned}
 
     def _make_related(self, run: PlannedRun, related: RelatedMethod) -> None:
         """Train a related method in a separate process; note if it reaches its time limit."""
-        watch, shape = Stopwatch(), self.corpus.Y_test.shape
+        shape = self.corpus.Y_test.shape
         self._report(run, 0, shape[0], "learning")
         features, X = fit_features(related, self.corpus)
         tests = [features.transform(block) for block in self.corpus.test_blocks()]
         stack = sparse.vstack if sparse.issparse(tests[0]) else np.vstack
         job = Job(make_related(related, run.seed), X, self.corpus.Y_train, stack(tests))
         answer = run_in_subprocess(job, related.time_limit)
-        record = {**run.record(), "seconds": watch.seconds()}
+        record = {**run.record(), "seconds": {}}
         with store.new_run(self.place / "runs" / run.name, record) as part:
             if answer is None:
                 record["out_of_time"] = related.time_limit
                 return
             store.write_array(part / store.LOG_ODDS, [answer.log_odds], np.float64, shape)
             store.write_array(part / store.DECISIONS, [answer.decisions], np.bool_, shape)
-            cpu = answer.seconds["learning_cpu"] + answer.seconds["predicting_cpu"]
-            record["seconds"] |= {**answer.seconds, "cpu": cpu}
+            record["seconds"] = answer.seconds
             record |= {"memory": answer.memory, "warnings": answer.warnings}
 
     def _counted(self, blocks: Iterable[Any], run: PlannedRun, n_documents: int) -> Iterator[Any]:

@@ -77,8 +77,8 @@ class Run:
     versions
         Of Python and the packages it was made with.
     seconds
-        ``"wall"`` and ``"cpu"`` of the whole run, ``"learning_wall"`` and ``"learning_cpu"`` of
-        learning from training documents.
+        ``"learning_wall"`` and ``"learning_cpu"`` of learning from training documents; of related
+        methods also ``"predicting_wall"`` and ``"predicting_cpu"``.
     learned
         Learned numbers: ``"evidence_weight"`` of a learned weight.
     folder

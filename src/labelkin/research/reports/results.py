@@ -353,7 +353,7 @@ class Outcome:
     systems
         Seed by seed, a content classifier alone before its additions.
     planned
-        Content, addition and seed of every system of the experiment; empty: of ``systems``.
+        Content, addition and seed of every system of the experiment.
     metrics
         The metrics that tables show.
     labels, truth
@@ -371,7 +371,7 @@ class Outcome:
     corpus: str
     title: str
     systems: Sequence[EvaluatedSystem]
-    planned: Sequence[tuple[str, str, int]] = ()
+    planned: Sequence[tuple[str, str, int]]
     metrics: Sequence[str] = METRICS
     labels: LabelMatrix | None = None
     truth: LabelMatrix | None = None
@@ -390,7 +390,7 @@ class Outcome:
         there = {(s.content, s.seed, s.rule): s for s in self.systems if not s.addition}
         rows: dict[tuple[str, str, str, str], list[Score]] = {
             (content, addition, "", metric): []
-            for content, addition, _ in self._planned
+            for content, addition, _ in self.planned
             for metric in self.metrics
         }
         for system in self.systems:
@@ -407,13 +407,13 @@ class Outcome:
     @property
     def seeds(self) -> tuple[int, ...]:
         """The seeds of the experiment."""
-        return tuple(dict.fromkeys(seed for *_, seed in self._planned))
+        return tuple(dict.fromkeys(seed for *_, seed in self.planned))
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The missing runs, ``"kNN+SMO+M2 (seed 0)"``."""
         there = {(s.content, s.addition, s.seed) for s in self.systems if not s.rule}
-        absent = [plan for plan in self._planned if plan not in there]
+        absent = [plan for plan in self.planned if plan not in there]
         return tuple(f"{'+'.join(filter(None, names))} (seed {seed})" for *names, seed in absent)
 
     @cached_property
@@ -437,10 +437,6 @@ class Outcome:
             if system.addition and system.content in alone
             if addition in (None, system.addition)
         ]
-
-    @property
-    def _planned(self) -> Sequence[tuple[str, str, int]]:
-        return self.planned or [(s.content, s.addition, s.seed) for s in self.systems if not s.rule]
 
 
 def read_outcomes(
