@@ -177,9 +177,7 @@ def _work(
         read = Documents(path, needed=("text", "labels"), separator="#" if kind == "CSV" else None)
         if {one.text: set(one.labels or ()) for one in read} != expected:
             notes.append(f"what doccano exports as {kind} is not read as it was labelled")
-    steps.append(
-        "one label removed; exports as JSONL, JSON and CSV are read unchanged"
-    )
+    steps.append("one label removed; exports as JSONL, JSON and CSV are read unchanged")
     own.run("labelkin", "train", "news.from-doccano.jsonl", "-o", "news.again.labelkin", "--quiet",
             "--content", "naive_bayes", cwd=folder)  # fmt: skip
     steps.append("a model is trained on the export")
