@@ -65,7 +65,7 @@ for content in (labelkin.PlattSVM(random_state=0), labelkin.NearestNeighbours(2)
 #: What needs the extra.
 NEEDS_IT = {
     "text": "labelkin.text.WordCounts().fit(['ships'])",
-    "plot": "from labelkin.pages.pictures import drawing; drawing((3, 2)).__enter__()",
+    "plot": "from labelkin.research.reports.plots import drawing; drawing((3, 2)).__enter__()",
     "frames": "labelkin.LabelAudit(labelkin.NaiveBayes()).fit(2 * X, 2 * sets).issues_frame()",
     "skos": """
 import pathlib

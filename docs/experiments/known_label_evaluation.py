@@ -44,7 +44,7 @@ METRICS = (
     *("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error", "log_loss"),
     "brier_score",
 )
-#: What is compared.
+#: The compared systems.
 SYSTEMS = ("alone", "predicted", "known")
 #: Groups of documents that are left out in turn, for standard errors.
 _GROUPS = 20
@@ -237,7 +237,7 @@ def _standard_error(differences: Matrix) -> Matrix:
 
 
 def _numbers(row: Matrix) -> dict[str, float]:
-    """Return numbers by metric, for JSON: those that are none are left out."""
+    """Return numbers by metric, for JSON, without NaN."""
     return {name: float(x) for name, x in zip(METRICS, row, strict=True) if np.isfinite(x)}
 
 

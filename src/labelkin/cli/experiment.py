@@ -57,7 +57,7 @@ def demo(
     Example:  labelkin demo --n-documents 1000
     """
     from labelkin.research.demo import run_demo
-    from labelkin.research.reports.paper import LEGEND
+    from labelkin.research.reports.tables import LEGEND
 
     with _bars(quiet, stay=True) as (runs, blocks):
         tables = run_demo(n_documents, random_state, out, progress=runs, run_progress=blocks)
@@ -168,7 +168,7 @@ def report_folders(
     Example:  labelkin experiment report results/reuters results/ohsumed --out tables
     """
     options.check_inputs(*folders)
-    from labelkin.research.reports.documents import report_results
+    from labelkin.research.reports.tables import report_results
 
     for folder in folders:
         place = out / folder.name if out is not None and len(folders) > 1 else out
