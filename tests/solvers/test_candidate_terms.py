@@ -84,14 +84,6 @@ def test_chosen_inputs_contain_best_one():
     assert np.diff(clear.weights.indptr).tolist() == [1] * 12  # no other label gains as much
 
 
-def test_neighbours_remain_inputs():
-    parts = made()
-    term = fitted(parts, more=InputChoice(2))
-    for j in range(12):
-        now, before = inputs_of(term, j), inputs_of(LinearTerm(parts[5], None), j)
-        assert set(before) <= set(now) and len(set(now)) == len(now)
-
-
 def test_compiled_product_equals_numpy_product(monkeypatch):
     cells, values, *_, neighbours, _ = made()
     weights = neighbours.copy()

@@ -82,24 +82,6 @@ def test_weights_equal_scipy_on_plain_documents(unknown):
     np.testing.assert_array_equal(np.diag(found.weights), 0)
 
 
-@pytest.mark.parametrize("unknown", [0.0, 0.2])
-def test_offset_and_penalty_equal_scipy(unknown):
-    rng = np.random.default_rng(5)
-    Y = correlated_labels(5, p=6, unknown=unknown)
-    sets = count_label_sets(read_labels(Y))
-    offset = rng.normal(size=(sets.n_sets, 6))
-    found = fit_map_logistic(sets, offset=offset, penalty_factor=3.0)
-    inputs, positive = sets.inputs().toarray(), sets.positive.toarray()
-    hidden = np.zeros_like(inputs) if sets.unknown is None else sets.unknown.toarray()
-    for j in range(6):
-        rows = np.repeat(np.arange(sets.n_sets), (sets.count * (1 - hidden[:, j])).astype(int))
-        X = np.column_stack([np.delete(inputs[rows], j, axis=1), np.ones(len(rows))])
-        penalty = 6 / plain_problem(Y, j)[2]
-        best = optimum(X, positive[rows, j], penalty, offset[rows, j])
-        np.testing.assert_allclose(column(found, j), best, atol=1e-5)
-    np.testing.assert_array_equal(np.diag(found.weights), 0)
-
-
 @pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_weights_of_real_inputs_equal_scipy(own, form):
@@ -162,15 +144,6 @@ def test_few_documents_and_labels_are_accepted(n, p):
     found = fit_map_logistic(count_label_sets(read_labels(np.ones((n, p)))))
     assert found.weights.shape == (p, p)
     assert np.all(found.bias > 0) if n else np.all(found.bias == 0)
-
-
-def test_unknown_label_has_zero_weights():
-    Y = correlated_labels(0)
-    Y[:, 4] = np.nan
-    found = fit_map_logistic(count_label_sets(read_labels(Y)))
-    np.testing.assert_array_equal(found.weights[:, 4], 0)
-    assert found.bias[4] == 0
-    assert np.isfinite(found.weights).all()
 
 
 def test_extreme_document_weights_reach_optimum():

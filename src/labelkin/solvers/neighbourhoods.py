@@ -58,7 +58,7 @@ class Sets(NamedTuple):
     def of(
         cls, positive: sparse.csr_array, unknown: sparse.csr_array | None, count: _Array
     ) -> Sets:
-        """Lay out label sets for all labels."""
+        """Arrange label sets for all labels."""
         empty = sparse.csr_array(positive.shape, dtype=np.int8)
         small = sparse.csr_array(
             (np.ones(positive.nnz, np.int8), positive.indices, positive.indptr), positive.shape
@@ -71,10 +71,6 @@ class Sets(NamedTuple):
             *(left_out.indptr, left_out.indices, count),
             np.bincount(sizes, count, 2 + sizes.max(initial=0)),
         )
-
-    def with_label(self, j: int) -> _Array:
-        """Return the sets that contain a label."""
-        return self.label_sets[self.label_ends[j] : self.label_ends[j + 1]]
 
 
 class _Problem(NamedTuple):
@@ -241,33 +237,23 @@ def _fit_without_numba(
 ) -> tuple[_Array, _Array, _Array]:
     """Return the weights of the neighbours, and rest and bias of every label of a problem."""
     sets, n_labels = problem.sets, len(problem.labels)
-    sizes = np.diff(sets.set_ends)
+    sizes, stored = np.diff(sets.set_ends), np.ones(len(sets.label_sets))
+    by_label = sparse.csc_array(
+        (stored, sets.label_sets, sets.label_ends), shape=(len(sizes), len(sets.label_ends) - 1)
+    )
     weights, rest, bias = np.empty(len(problem.neighbours)), np.zeros(n_labels), np.empty(n_labels)
     for i, j in enumerate(problem.labels):
-        stored = slice(problem.ends[i], problem.ends[i + 1])
-        neighbours = problem.neighbours[stored]
-        A = np.zeros((len(sizes), len(neighbours) + 2))
-        for column, k in enumerate(neighbours):
-            A[sets.with_label(k), column] = 1.0
-        has = np.zeros(len(sizes))
-        has[sets.with_label(j)] = 1.0
-        if has_rest:
-            A[:, -2] = sizes - has - A.sum(axis=1)
-        A[:, -1] = 1.0
+        own = slice(problem.ends[i], problem.ends[i + 1])
+        X, has = by_label[:, problem.neighbours[own]].toarray(), by_label[:, [j]].toarray().ravel()
+        others = sizes - has - X.sum(axis=1) if has_rest else np.zeros(len(sizes))
         times = sets.times.astype(np.float64)
         times[sets.unknown_sets[sets.unknown_ends[j] : sets.unknown_ends[j + 1]]] = 0.0
         # Equal rows are one: bits of neighbours, and the number of other labels above them.
-        key = A[:, :-1] @ np.append(2.0 ** np.arange(len(neighbours)), 2.0**32)
-        _, first, merged = np.unique(key, return_index=True, return_inverse=True)
-        start = np.zeros(A.shape[1])
-        start[-1] = problem.start[i]
-        w = newton(
-            A[first],
-            np.bincount(merged, times).astype(np.float64),
-            np.bincount(merged, times * has).astype(np.float64),
-            problem.penalty[i],
-            start,
-            tol,
-        )
-        weights[stored], rest[i], bias[i] = w[:-2] - w[-2], w[-2], w[-1]
+        key = X @ 2.0 ** np.arange(X.shape[1]) + others * 2.0**32
+        _, first, row = np.unique(key, return_index=True, return_inverse=True)
+        A = np.column_stack([X, others, np.ones(len(sizes))])[first]
+        start = np.append(np.zeros(A.shape[1] - 1), problem.start[i])
+        merged = np.bincount(row, times), np.bincount(row, times * has)
+        w = newton(A, *merged, problem.penalty[i], start, tol)
+        weights[own], rest[i], bias[i] = w[:-2] - w[-2], w[-2], w[-1]
     return weights, rest, bias
