@@ -27,7 +27,7 @@ from labelkin.corpora import vectors
 from labelkin.files import printable
 from labelkin.prediction.scores import read_label_sets, read_score_file
 from labelkin.scaling import blocks
-from labelkin.scaling.array_files import is_sparse
+from labelkin.scaling.blocks import is_sparse
 
 SETS = [["sea\x1b]0;X\x07"], ["town"]]
 

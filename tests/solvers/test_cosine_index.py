@@ -167,18 +167,3 @@ def test_unit_rows_sum_duplicates_and_keep_input():
     assert_array_equal(unit.indices, [0, 1])
     assert_array_equal(twice.data, [4.0, 1.0, 2.0])
     assert_array_equal(twice.indices, [1, 0, 0])
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"k": 0}, "k must be at least 1, got 0"),
-        ({"queries": np.eye(4)}, "must have the 3 features of the documents, got 4"),
-        ({"queries": np.eye(3)[:2], "leave_one_out": True}, "3 rows, got 2"),
-        ({"documents": np.zeros((0, 3))}, "at least one document"),
-    ],
-)
-def test_invalid_search_raises(change, message):
-    arguments = {"documents": np.eye(3), "queries": np.eye(3), "k": 2} | change
-    with pytest.raises(ValueError, match=message):
-        similar_documents(**arguments)

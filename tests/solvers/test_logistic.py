@@ -163,17 +163,6 @@ def test_too_few_steps_raise_warning(monkeypatch):
         fit_map_logistic(count_label_sets(read_labels(correlated_labels(0))))
 
 
-@pytest.mark.parametrize("factor", [0.0, -1.0, np.inf])
-def test_invalid_penalty_raises(factor):
-    with pytest.raises(ValueError, match=r"penalty must be finite and above 0, got"):
-        fit_map_logistic(count_label_sets(read_labels(np.eye(3))), penalty_factor=factor)
-
-
-def test_other_inputs_require_own_column_zero_false():
-    with pytest.raises(ValueError, match=r"got 2 inputs and 3 labels\. Pass own_column_zero=False"):
-        fit_logistic_layer(np.ones((4, 2)), np.ones((4, 3)), np.ones(4), np.ones(3))
-
-
 def test_infinite_offset_raises():
     offset = np.zeros((3, 3))
     offset[1, 2] = np.inf

@@ -22,14 +22,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.odds import count_log_odds
-from labelkin.scaling.blocks import Local
-from labelkin.scaling.distributed import engine_in_use
-from labelkin.scaling.progress import track
+from labelkin.scaling.distributed import map_parts
 from labelkin.solvers import load_kernels
 from labelkin.solvers.logistic import LinearTerm, newton
 
@@ -133,14 +130,9 @@ def fit_neighbourhoods(
     known = total if unknown is None else np.maximum(total - unknown.T @ count, frequency)
     shared = {"sets": Sets.of(positive, unknown, count), "frequency": frequency, "spread": spread}
     shared |= {"start": count_log_odds(frequency, known), "most": most, "rest": rest, "tol": tol}
-    parts, engine = list(_parts(n_labels)), engine_in_use()
-    if isinstance(engine, Local):
-        found = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(_fit_part)(part, **shared)
-            for part in track(parts, "labels and their neighbours")
-        )
-    else:
-        found = list(engine.map(_fit_part, parts, **shared))
+    found = map_parts(
+        _fit_part, list(_parts(n_labels)), "labels and their neighbours", n_jobs, **shared
+    )
     sizes, neighbours, weights, rests, bias = (
         np.concatenate(arrays) for arrays in zip(*found, strict=True)
     )
@@ -253,7 +245,7 @@ def _fit_without_numba(
         _, first, row = np.unique(key, return_index=True, return_inverse=True)
         A = np.column_stack([X, others, np.ones(len(sizes))])[first]
         start = np.append(np.zeros(A.shape[1] - 1), problem.start[i])
-        merged = np.bincount(row, times), np.bincount(row, times * has)
-        w = newton(A, *merged, problem.penalty[i], start, tol)
+        merged, positives = (np.bincount(row, n).astype(np.float64) for n in (times, times * has))
+        w = newton(A, merged, positives, problem.penalty[i], start, tol)
         weights[own], rest[i], bias[i] = w[:-2] - w[-2], w[-2], w[-1]
     return weights, rest, bias
