@@ -1,4 +1,4 @@
-"""Values come back as they were; what cannot be stored is an error that says where it is."""
+"""Values are restored from model files; other values raise an error with their place."""
 
 import datetime
 import math
@@ -88,13 +88,13 @@ def same(a, b):
 
 @files
 @given(VALUES)
-def test_plain_values_come_back(again, value):
+def test_plain_values_are_restored(again, value):
     assert same(again(value), value)
 
 
 @files
 @given(st.data())
-def test_arrays_come_back(again, data):
+def test_arrays_are_restored(again, data):
     array = data.draw(arrays.arrays(data.draw(DTYPES), data.draw(SHAPES)))
     if data.draw(st.booleans()):
         array = array.T
@@ -112,7 +112,7 @@ def test_arrays_come_back(again, data):
 )
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.bool_])
-def test_sparse_matrices_come_back_as_what_they_were(again, kind, index, dtype):
+def test_sparse_matrices_are_restored(again, kind, index, dtype):
     matrix = kind(np.array([[0, 2, 0], [1, 0, 0]], dtype=dtype))
     matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
     restored = again(matrix)
@@ -127,7 +127,7 @@ def test_sparse_matrices_come_back_as_what_they_were(again, kind, index, dtype):
      np.str_("½ né"), np.bytes_(b"ab"), np.float16(2)],
     ids=repr,
 )  # fmt: skip
-def test_numpy_scalars_come_back(again, scalar):
+def test_numpy_scalars_are_restored(again, scalar):
     restored = again([scalar])[0]
     assert type(restored) is type(scalar)
     assert restored.tobytes() == scalar.tobytes()
@@ -146,7 +146,7 @@ def test_numpy_scalars_come_back(again, scalar):
     ],
     ids=repr,
 )
-def test_types_slices_and_known_functions_come_back(again, value):
+def test_types_slices_and_known_functions_are_restored(again, value):
     assert again({"it": value})["it"] == value
 
 
@@ -185,12 +185,12 @@ def with_note(value):
     return model
 
 
-def test_a_lambda_is_named_with_its_place_and_a_hint(why_not):
+def test_lambda_raises_with_place_and_hint(why_not):
     model = make_pipeline(CountVectorizer(analyzer=lambda text: text.split()), NaiveBayes())
     message = why_not(model.fit(TEXTS, Y))
     assert message.startswith(
         "A model file holds arrays, plain values and objects of known classes, no code, got the "
-        "function test_a_lambda_is_named_with_its_place_and_a_hint.<locals>.<lambda> at "
+        "function test_lambda_raises_with_place_and_hint.<locals>.<lambda> at "
         "model.steps[0][1].analyzer. Use options named by texts, such as analyzer='word', "
     )
     assert message.endswith("save a LabelRescorer fitted to the labels, which improves its scores.")
@@ -214,7 +214,7 @@ def test_a_lambda_is_named_with_its_place_and_a_hint(why_not):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_estimators_outside_the_table_are_named_with_their_place(why_not, model, name, place):
+def test_unknown_estimator_raises_with_place(why_not, model, name, place):
     message = why_not(model.fit(X, Y))
     assert f"got a {name} at {place}. " in message
     assert "Use a class that labelkin.storage.trusted lists, or keep that model" in message
@@ -245,12 +245,12 @@ def test_estimators_outside_the_table_are_named_with_their_place(why_not, model,
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
-def test_other_things_are_errors_with_their_place(tmp_path, value, what):
+def test_unknown_values_raise_with_place(tmp_path, value, what):
     with pytest.raises(TypeError, match=what):
         save(with_note(value), tmp_path / "model")
 
 
-def test_cycles_are_errors(why_not):
+def test_cycles_raise(why_not):
     circle = [1]
     circle.append({"again": circle})
     message = why_not(with_note(circle), ValueError)
@@ -260,7 +260,7 @@ def test_cycles_are_errors(why_not):
     assert "a Normalizer that contains itself at model.note[0]" in why_not(model, ValueError)
 
 
-def test_deep_nests_are_errors(why_not):
+def test_deep_nesting_raises(why_not):
     nest = []
     for _ in range(5000):
         nest = [nest]
@@ -269,7 +269,7 @@ def test_deep_nests_are_errors(why_not):
     )
 
 
-def test_a_vocabulary_that_could_not_be_loaded_is_not_saved(why_not):
+def test_invalid_vocabulary_is_not_saved(why_not):
     model = CountVectorizer().fit(TEXTS)
     model.vocabulary_["gulls"] = 77
     message = why_not(model, ValueError)
@@ -277,19 +277,19 @@ def test_a_vocabulary_that_could_not_be_loaded_is_not_saved(why_not):
     assert message.endswith("at model. Change that and train again.")
 
 
-def test_an_unfitted_model_is_an_error(tmp_path):
+def test_unfitted_model_raises(tmp_path):
     with pytest.raises(NotFittedError, match="This PlattSVM instance is not fitted yet"):
         save(PlattSVM(), tmp_path / "model")
 
 
 @pytest.mark.parametrize("model", [{"a": 1}, NaiveBayes, "NaiveBayes", None])
-def test_what_is_no_model_is_an_error(why_not, model):
+def test_other_objects_raise(why_not, model):
     assert "model must be a fitted estimator, got " in why_not(model)
 
 
 @pytest.mark.parametrize(
     "summary", [{"a": np.float64}, {"a": np.int64(1)}, {"a": float("nan")}, {1j: 2}]
 )
-def test_a_summary_that_json_cannot_hold_is_an_error(tmp_path, summary):
+def test_summary_outside_json_raises(tmp_path, summary):
     with pytest.raises(TypeError, match=r"summary must contain values of JSON.*\.item\(\)"):
         save(LabelRescorer().fit(Y), tmp_path / "model", summary=summary)

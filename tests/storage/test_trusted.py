@@ -1,4 +1,4 @@
-"""A model file names classes by names of its own: one table, whole, and modules may move."""
+"""The table of names in model files is complete, and modules may move."""
 
 import inspect
 import json
@@ -9,7 +9,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from forged_files import take_apart
+from forged_files import split_file
 from sklearn.base import BaseEstimator
 
 import labelkin
@@ -30,7 +30,7 @@ def thing_at(place):
     return getattr(import_module(module), attribute)
 
 
-def test_every_name_leads_to_one_thing_and_back():
+def test_names_and_classes_map_to_each_other():
     for name, place in HERE.items():
         thing = thing_at(place)
         what = "class" if isinstance(thing, type) else "function"
@@ -66,7 +66,7 @@ def test_every_estimator_has_a_name():
 
 
 @pytest.mark.parametrize("public", [labelkin, text], ids=lambda module: module.__name__)
-def test_public_estimators_go_by_their_public_names(public):
+def test_public_estimators_have_their_public_names(public):
     things = {name: getattr(public, name) for name in public.__all__}
     kinds = {
         name: kind
@@ -79,14 +79,14 @@ def test_public_estimators_go_by_their_public_names(public):
     assert {name: name_of(kind) for name, kind in kinds.items()} == {name: name for name in kinds}
 
 
-def test_a_file_names_no_module_of_ours(tmp_path):
+def test_file_contains_no_module_names(tmp_path):
     model = LabelDependenceClassifier(NaiveBayes()).fit(X, SETS)
-    about, written, _ = take_apart(save(model, tmp_path / "model"))
+    about, written, _ = split_file(save(model, tmp_path / "model"))
     assert "NaiveBayes" in about["classes"]
     assert "labelkin." not in json.dumps([about, written])
 
 
-def test_a_class_may_be_renamed_its_name_in_files_stays(tmp_path, monkeypatch):
+def test_renamed_class_keeps_its_name_in_files(tmp_path, monkeypatch):
     model = NaiveBayes().fit(X, SETS)
     path = save(model, tmp_path / "model")
     renamed = type("CountingBayes", (NaiveBayes,), {})
@@ -97,7 +97,7 @@ def test_a_class_may_be_renamed_its_name_in_files_stays(tmp_path, monkeypatch):
     assert "NaiveBayes" in read_header(save(restored, path)).class_names
 
 
-def test_a_header_is_read_without_scikit_learn(tmp_path):
+def test_header_is_read_without_scikit_learn(tmp_path):
     path = save(NaiveBayes().fit(X, SETS), tmp_path / "model")
     program = (
         "import sys; from labelkin.storage import read_header; "

@@ -222,7 +222,7 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[A
             )
     with archive.open(member) as file:
         array = np.asarray(npy.read_array(file, allow_pickle=False))
-    # NumPy checks characters only when it makes texts of them.
+    # NumPy checks characters only when it converts them to texts.
     return np.array(array.tolist(), dtype) if dtype.kind == "U" else array
 
 

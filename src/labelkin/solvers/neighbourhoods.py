@@ -88,7 +88,6 @@ def fit_neighbourhoods(
     *,
     unknown: sparse.csr_array | None = None,
     most: int = MOST,
-    rest: bool = True,
     tol: float = 1e-9,
     n_jobs: int | None = None,
 ) -> LinearTerm:
@@ -105,8 +104,6 @@ def fit_neighbourhoods(
         1 where a label is unknown, ``(n_sets, n_labels)``.
     most
         Maximum number of neighbours of a label, 1 to 32.
-    rest
-        Whether all other labels have a weight together.
     tol
         Share of the objective at which a label's last step is done.
     n_jobs
@@ -115,7 +112,7 @@ def fit_neighbourhoods(
     Returns
     -------
     LinearTerm
-        With CSC weights, the diagonal empty, and the rest, ``None`` without.
+        With CSC weights, the diagonal empty, and the rest.
 
     Examples
     --------
@@ -129,7 +126,7 @@ def fit_neighbourhoods(
     total = np.full(n_labels, count.sum())
     known = total if unknown is None else np.maximum(total - unknown.T @ count, frequency)
     shared = {"sets": Sets.of(positive, unknown, count), "frequency": frequency, "spread": spread}
-    shared |= {"start": count_log_odds(frequency, known), "most": most, "rest": rest, "tol": tol}
+    shared |= {"start": count_log_odds(frequency, known), "most": most, "tol": tol}
     found = map_parts(
         _fit_part, list(_parts(n_labels)), "labels and their neighbours", n_jobs, **shared
     )
@@ -138,7 +135,7 @@ def fit_neighbourhoods(
     )
     ends = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
     matrix = sparse.csc_array((weights, neighbours, ends), shape=(n_labels, n_labels))
-    return LinearTerm(matrix, bias, rests if rest else None)
+    return LinearTerm(matrix, bias, rests)
 
 
 def _parts(n_labels: int) -> Iterator[_Array]:
@@ -153,7 +150,6 @@ def _fit_part(
     spread: _Array,
     start: _Array,
     most: int,
-    rest: bool,
     tol: float,
 ) -> tuple[_Array, ...]:
     """Return, of some labels, the numbers of neighbours, these and their weights, rest and bias."""
@@ -164,7 +160,7 @@ def _fit_part(
     )
     kernels = load_kernels()
     fit = _fit_without_numba if kernels is None else kernels.fit_neighbourhoods
-    return sizes, neighbours, *fit(problem, rest, tol)
+    return sizes, neighbours, *fit(problem, tol)
 
 
 def _choose_neighbours(
@@ -224,9 +220,7 @@ def _pairs(part: _Array, sets: Sets, frequency: _Array) -> tuple[_Array, _Array,
     )
 
 
-def _fit_without_numba(
-    problem: _Problem, has_rest: bool, tol: float
-) -> tuple[_Array, _Array, _Array]:
+def _fit_without_numba(problem: _Problem, tol: float) -> tuple[_Array, _Array, _Array]:
     """Return the weights of the neighbours, and rest and bias of every label of a problem."""
     sets, n_labels = problem.sets, len(problem.labels)
     sizes, stored = np.diff(sets.set_ends), np.ones(len(sets.label_sets))
@@ -237,7 +231,7 @@ def _fit_without_numba(
     for i, j in enumerate(problem.labels):
         own = slice(problem.ends[i], problem.ends[i + 1])
         X, has = by_label[:, problem.neighbours[own]].toarray(), by_label[:, [j]].toarray().ravel()
-        others = sizes - has - X.sum(axis=1) if has_rest else np.zeros(len(sizes))
+        others = sizes - has - X.sum(axis=1)
         times = sets.times.astype(np.float64)
         times[sets.unknown_sets[sets.unknown_ends[j] : sets.unknown_ends[j + 1]]] = 0.0
         # Equal rows are one: bits of neighbours, and the number of other labels above them.
