@@ -2,11 +2,7 @@
 
 import errno
 import os
-import signal
 import stat
-import subprocess
-import sys
-import time
 
 import pytest
 
@@ -61,39 +57,6 @@ def test_read_only_file_is_not_replaced(tmp_path):
         storage.save(MODEL, path)
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["model"]
-
-
-def test_leftovers_of_killed_writers_are_cleared(tmp_path):
-    path = tmp_path / "model"
-    program = (
-        "import sys, time; from pathlib import Path; from labelkin.files import atomic_replace\n"
-        "with atomic_replace(Path(sys.argv[1])) as file:\n"
-        "    file.write(b'half'); file.flush(); print('started', flush=True); time.sleep(60)"
-    )
-    writers = [
-        subprocess.Popen([sys.executable, "-c", program, path], stdout=subprocess.PIPE)
-        for _ in range(2)
-    ]
-    for writer in writers:
-        writer.stdout.readline()
-    killed, alive = writers
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    parts = list(tmp_path.iterdir())
-    assert len(parts) == 2
-    assert all(part.name.startswith(".model.") for part in parts)
-    for part in parts:
-        os.utime(part, (time.time() - 1000,) * 2)
-    (tmp_path / ".other.0123456789abcdef.part").touch()
-    os.utime(tmp_path / ".other.0123456789abcdef.part", (0, 0))
-    write_atomic(path, "whole")
-    left = [part for part in parts if part.exists()]
-    assert len(left) == 1, "that of the living is kept, that of the dead is cleared"
-    assert (tmp_path / ".other.0123456789abcdef.part").exists()
-    alive.kill()
-    alive.wait()
-    for writer in writers:
-        writer.stdout.close()
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EFBIG])

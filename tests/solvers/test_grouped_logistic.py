@@ -64,19 +64,6 @@ def test_newton_step_that_overshoots_is_halved():
     assert found[0] == pytest.approx(scipy_fit(cells, 0, prior), abs=1e-3)
 
 
-def test_two_half_cells_equal_one_cell():
-    one = world([20, 20])
-    twice = GroupedCells(
-        2 * one.start,
-        np.repeat(one.inputs, 2, axis=1),
-        np.repeat(one.offset, 2),
-        np.repeat(one.target, 2),
-        np.repeat(one.weight, 2) / 2,
-    )
-    prior = Prior(np.zeros(4), np.full(4, 1.0))
-    assert fit_logistic(twice, prior) == pytest.approx(fit_logistic(one, prior), abs=1e-9)
-
-
 def made_up(seed, n_documents=80, n_labels=6):
     """Return decision values, higher for documents with the label, and rare to frequent labels."""
     rng = np.random.default_rng(seed)

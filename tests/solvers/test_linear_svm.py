@@ -122,16 +122,6 @@ def test_training_part_of_one_class_predicts_it(way):
         np.testing.assert_allclose(svms.out_of_fold[left_out, j], expected, atol=1e-4)
 
 
-def test_permuted_labels_give_permuted_result(way):
-    X, Y, folds = made_up(seed=8)
-    order = [2, 0, 3, 1]
-    svms = solve_svms(X, read_labels(Y), folds)
-    permuted = solve_svms(X, read_labels(Y[:, order]), folds)
-    np.testing.assert_array_equal(permuted.weights, svms.weights[order])
-    np.testing.assert_array_equal(permuted.bias, svms.bias[order])
-    np.testing.assert_array_equal(permuted.out_of_fold, svms.out_of_fold[:, order])
-
-
 def test_number_of_jobs_does_not_change_result(way):
     X, Y, folds = made_up(seed=9, n_labels=12)
     one, two, again = (

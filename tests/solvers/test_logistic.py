@@ -146,17 +146,6 @@ def test_few_documents_and_labels_are_accepted(n, p):
     assert np.all(found.bias > 0) if n else np.all(found.bias == 0)
 
 
-def test_extreme_document_weights_reach_optimum():
-    Y = correlated_labels(6, n=40)
-    X, y, tau = plain_problem(Y, 2)
-    for weight in (1e-25, 1e7):
-        sets = count_label_sets(read_labels(Y), np.full(len(Y), weight))
-        found = fit_map_logistic(sets)
-        ours = column(found, 2)
-        gradient = weight * X.T @ (expit(X @ ours) - y) + 2 / tau * ours
-        assert np.abs(gradient).max() < 1e-4 * weight
-
-
 def test_too_few_steps_raise_warning(monkeypatch):
     monkeypatch.setattr(newton, "NEWTON_STEPS", 1)
     with pytest.warns(RuntimeWarning, match="settle in 1 steps, 7 labels did not"):

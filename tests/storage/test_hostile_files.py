@@ -316,13 +316,10 @@ def chain(n_parts, name, fields):
 WAYS_IN = {
     "a key": lambda last: {"dict": [[last], [1]]},
     "a set": lambda last: {"set": [last]},
-    "a frozenset": lambda last: {"frozenset": [last]},
     "a key in a tuple": lambda last: {"dict": [[{"tuple": [last]}], [1]]},
     "bytes": lambda last: {"bytes": last},
     "an int": lambda last: {"int": last},
-    "a float": lambda last: {"float": last},
     "a type": lambda last: {"type": last},
-    "a function": lambda last: {"function": last},
     "a dtype": lambda last: {"dtype": last},
     "a slice": lambda last: {"slice": [last, last]},
     "a tuple": lambda last: {"tuple": last},

@@ -71,20 +71,6 @@ def test_known_labels_do_not_change_cuts(rule):
 
 
 @every_rule
-def test_constant_labels_are_accepted(rule):
-    scores, Y = world(2)
-    Y[:, 0], Y[:, 1] = 0, 1
-    fitted = clone(rule).fit(scores, Y)
-    assert fitted.decide(scores).shape == scores.shape
-    if isinstance(rule, SCut):
-        assert fitted.cut_[0] == np.inf
-        assert not fitted.decide(scores)[:, 0].any()
-    for constant in (0, 1):
-        everything = clone(rule).fit(scores, np.full_like(Y, constant))
-        assert everything.decide(scores).dtype == np.bool_
-
-
-@every_rule
 def test_table_equals_decisions_on_fitting_scores(rule):
     scores, Y = world(3, unknown=0.2)
     Y[:, 4] = np.nan

@@ -99,15 +99,6 @@ def test_metrics_of_documents_reject_unknown_cells():
     assert metrics.subset_loss(Y, D, sample_weight=[0, 1, 0]) == 1  # weight 0: not there
 
 
-def test_scores_without_documents_are_nan():
-    for shape in [(0, 3), (3, 0), (0, 0)]:
-        empty = np.zeros(shape)
-        scores = [metrics.hamming_loss(empty, empty), metrics.subset_loss(empty, empty)]
-        for function, _, _ in PAIRS.values():
-            scores += [function(empty, empty, average=a) for a in AVERAGES]
-        assert np.isnan(scores).all()
-
-
 def half_known(seed):
     """Return truth with unknown cells and an unknown label, decisions and weights."""
     Y, D, weight = world(seed)

@@ -157,12 +157,3 @@ def test_different_evaluations_cannot_be_added():
             one + other
     with pytest.raises(TypeError):
         one + 1
-
-
-def test_evaluation_has_short_and_full_representation():
-    result = evaluate([["tea"], ["sugar"]] * 500, [[-1, 2], [-1, -3]] * 500)
-    assert repr(result).startswith("<Evaluation of 1000 documents, 2 labels: micro_f1 0.667, ")
-    assert len(repr(result)) < 200
-    text = str(result)
-    assert text.startswith("1000 documents, 2 labels\nhamming_loss ")
-    assert len(text.splitlines()) == 1 + len(result.scores())

@@ -8,7 +8,6 @@ from scipy import sparse
 from scipy.special import expit
 
 from labelkin.evaluation.metrics import brier_score, evaluate, hamming_loss, one_error
-from labelkin.label_matrix import read_labels
 
 Y = np.array([[1, 0, 1], [0, 1, 0]])
 LOG_ODDS = np.array([[2.0, -1.0, 3.0], [-2.0, 0.5, -4.0]])
@@ -108,13 +107,3 @@ def test_frames_are_aligned_by_name():
         evaluate(pd.DataFrame(Y, columns=names), foreign)
     with pytest.raises(ValueError, match=r"columns must be distinct labels, got 'b' twice"):
         evaluate(pd.DataFrame(Y, columns=names), pd.DataFrame(LOG_ODDS, columns=["a", "b", "b"]))
-
-
-def test_labels_names_labels_without_documents():
-    sets = [["tea"], ["sugar"]]
-    with pytest.raises(ValueError, match=r"got shape \(2, 3\) and Y of shape \(2, 2\)"):
-        evaluate(sets, LOG_ODDS)
-    names = ["sugar", "milk", "tea"]
-    result = evaluate(sets, LOG_ODDS, labels=names)
-    assert result.labels.tolist() == names
-    assert result.scores() == evaluate(read_labels(sets, names=names), LOG_ODDS).scores()

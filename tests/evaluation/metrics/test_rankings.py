@@ -116,18 +116,3 @@ def test_invalid_k_raises():
             metrics.precision_at_k(Y, log_odds, k)
     with pytest.raises(ValueError, match=r"each once, got \(3, 3\)"):
         metrics.evaluate(Y, log_odds, ks=(3, 3))
-
-
-def test_scores_without_documents_are_nan():
-    for shape in [(0, 3), (3, 0), (0, 0)]:
-        empty = np.zeros(shape)
-        scores = [
-            metrics.one_error(empty, empty),
-            metrics.coverage(empty, empty),
-            metrics.ranking_loss(empty, empty),
-            metrics.label_ranking_average_precision(empty, empty),
-            metrics.precision_at_k(empty, empty, 2),
-            metrics.recall_at_k(empty, empty, 2),
-            metrics.ndcg_at_k(empty, empty, 2),
-        ]
-        assert np.isnan(scores).all()
