@@ -28,24 +28,6 @@ def test_fold_adds_neighbours_in_rounds(n):
     assert Local().fold(float, add, iter(values)) == in_rounds([float(v) for v in values])
 
 
-def test_fold_keeps_few_sums_in_memory():
-    alive, most = 0, 0
-
-    def count(_):
-        nonlocal alive, most
-        alive += 1
-        most = max(most, alive)
-        return 1
-
-    def join(one, other):
-        nonlocal alive
-        alive -= 1
-        return one + other
-
-    assert Local().fold(count, join, range(1000)) == 1000
-    assert most <= 11  # log₂ 1000, and the block itself
-
-
 class TestFittingFromBlocks:
     """A model fitted block by block equals the model of all documents."""
 
