@@ -11,7 +11,7 @@ from benchmarks.timing import alternate, ratio, timed
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.models.classifier import LabelDependenceClassifier
-from labelkin.models.presets import preset
+from labelkin.models.builder import preset
 
 THREE = ("naive_bayes", "nearest_neighbours", "svm")
 

@@ -20,7 +20,7 @@ from docs.make.cells import Verdict, count_gains
 from docs.make.conclusions import conclude
 
 from labelkin.files import write_atomic
-from labelkin.learned.weights import KNOWN_WEIGHT
+from labelkin.learned.fitting import KNOWN_WEIGHT
 from labelkin.research.experiments import read_results
 from labelkin.research.reports.scores import LEARNED
 from labelkin.research.reports.tables import Cell, Table, markdown_table, markdown_text, signed_text

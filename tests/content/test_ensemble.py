@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 import labelkin
 from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours, PerLabel, PlattSVM
 from labelkin.content.ensemble import ContentEnsemble
-from labelkin.content.ensemble_spec import MemberEvidence, read_members
+from labelkin.content.members import MemberEvidence, read_members
 from labelkin.estimator import fit_content
 from labelkin.label_matrix import read_labels
 
@@ -160,14 +160,14 @@ class TestWeights:
         Y[:, 0] = 0
         Y[:3, 0] = 1
         counted = three().fit(X, Y).log_odds(X)
-        monkeypatch.setattr("labelkin.content.member_weights._FAR", -np.inf)
+        monkeypatch.setattr("labelkin.content.members._FAR", -np.inf)
         visited = three().fit(X, Y).log_odds(X)
         assert expit(counted) == pytest.approx(expit(visited), abs=5e-3)
 
     def test_labels_in_blocks_learn_what_all_together_learn(self, monkeypatch):
         X, Y = world()
         whole = three().fit_out_of_fold(X, Y)
-        monkeypatch.setattr("labelkin.content.member_weights._BLOCK_CELLS", 1)
+        monkeypatch.setattr("labelkin.content.members._BLOCK_CELLS", 1)
         assert three().fit_out_of_fold(X, Y) == pytest.approx(whole, abs=1e-9)
 
 

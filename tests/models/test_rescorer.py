@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.label_matrix import Cells, read_labels
-from labelkin.learned.weights import LearnedWeight
+from labelkin.learned.fitting import LearnedWeight
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer

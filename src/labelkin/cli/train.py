@@ -118,8 +118,7 @@ def train(
         held_out = f"{counted(len(loaded.test), 'test document')} held out and scored at the end"
         print_message(f"{held_out}; --all also learns from them.", quiet)
 
-    from labelkin.models.builder import build_model, build_part, plan_for_corpus
-    from labelkin.models.presets import DEFAULTS
+    from labelkin.models.builder import DEFAULTS, build_model, build_part, plan_for_corpus
     from labelkin.models.training import fit_and_evaluate
     from labelkin.storage import save
     from labelkin.text import WordCounts

@@ -26,16 +26,16 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.any_classifier import PerLabel, n_rows
-from labelkin.content.ensemble_spec import (
+from labelkin.content.forest import RandomForest
+from labelkin.content.members import (
     Member,
     MemberEvidence,
+    TrainingEvidence,
     beyond_prior,
     innermost,
     is_empty,
     read_members,
 )
-from labelkin.content.forest import RandomForest
-from labelkin.content.member_weights import TrainingEvidence
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.content.term_contributions import (
     ContentContributions,

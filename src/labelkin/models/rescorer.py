@@ -25,18 +25,16 @@ from labelkin.label_matrix import (
     to_dense,
 )
 from labelkin.learned.fitting import (
-    cross_fitted_posterior,
-    fit_combination,
-    fit_counted_combination,
-)
-from labelkin.learned.terms import PaperEvidence, Part
-from labelkin.learned.weights import (
     CAUTIOUS_WEIGHT,
     EvidenceWeight,
     Variant,
+    cross_fitted_posterior,
+    fit_combination,
+    fit_counted_combination,
     is_auto,
     learns_from_predictions,
 )
+from labelkin.learned.terms import PaperEvidence, Part
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
