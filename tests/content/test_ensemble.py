@@ -241,14 +241,14 @@ class TestViews:
 
     def test_a_document_that_a_view_has_nothing_of_hears_the_others(self):
         model = self.views().fit(self.TEXTS, self.TOPICS)
-        parts = model.member_contributions(np.array(["xyzzy wheats"], dtype=object))
+        parts = model.decompose(np.array(["xyzzy wheats"], dtype=object))[1]
         assert (parts["words"] == 0).all()
         assert (parts["characters"] != 0).all()
 
     def test_a_document_of_which_nothing_is_known_has_the_prior(self):
         model = self.views().fit(self.TEXTS, self.TOPICS)
         nothing = model.log_odds(np.array([""], dtype=object))
-        assert nothing[0] == pytest.approx(model.member_contributions([""])["prior"])
+        assert nothing[0] == pytest.approx(model.decompose([""])["prior"])[1]
 
     def test_terms_are_named_and_add_up(self):
         model = self.views().fit(self.TEXTS, self.TOPICS)
@@ -263,7 +263,7 @@ class TestExplanations:
     def test_the_parts_of_the_members_add_up(self):
         X, Y = world()
         model = three().fit(X, Y)
-        parts = model.member_contributions(X)
+        parts = model.decompose(X)[1]
         assert list(parts) == ["prior", *(m.name for m in model.members_)]
         assert sum(parts.values()) == pytest.approx(model.log_odds(X), abs=1e-9)
 
@@ -326,7 +326,7 @@ class TestWhatItTakes:
         found = model.log_odds(X)
         counts = np.diff(found.indptr)
         assert counts.min() >= 2 and counts.max() <= 4
-        assert sum(model.member_contributions(X).values()) == pytest.approx(found.data)
+        assert sum(model.decompose(X).values()) == pytest.approx(found.data)[1]
 
     def test_a_list_as_content_is_an_ensemble(self):
         X, Y = world()
@@ -400,7 +400,7 @@ class TestParts:
             }
             assert sum(explanation.members.values()) == pytest.approx(explanation.parts["content"])
             j = explanation.label
-            parts = model.content_.member_contributions(X[:1])
+            parts = model.content_.decompose(X[:1])[1]
             for member in model.content_.members_:
                 assert explanation.members[member.name] == pytest.approx(parts[member.name][0, j])
 

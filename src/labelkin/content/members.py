@@ -1,4 +1,8 @@
-"""Members of an ensemble, and their evidence beyond the prior in one shape."""
+"""Members of an ensemble, their evidence beyond the prior, and its weights.
+
+Weights that all labels share are fitted first, on all cells, documents × labels; the weights of a
+label have them as prior mean. Most cells are improbable and negative: these are merged.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +51,7 @@ class Member(NamedTuple):
 
 
 def read_members(members: Any) -> list[Member]:
-    """Return members with names: those they were given, or those of their kind.
+    """Return members with names, by default those of their classes.
 
     Parameters
     ----------
@@ -82,7 +86,7 @@ def content_name(classifier: Any) -> str:
 
 
 def innermost(classifier: Any) -> Any:
-    """Return what is inside wrappers and pipelines."""
+    """Return the classifier inside wrappers and pipelines."""
     inner = getattr(classifier, "estimator", None)
     if inner is not None:
         return innermost(inner)
@@ -137,20 +141,16 @@ class MemberEvidence(NamedTuple):
     ) -> MemberEvidence:
         """Return the evidence of documents, 0 for an empty view."""
         patterns = [Cells.of(z) for z in log_odds if sparse.issparse(z)]
-        if not patterns:
-            values = np.empty((len(members), *log_odds[0].shape))
-            for k, (member, view) in enumerate(zip(members, views, strict=True)):
-                values[k] = beyond_prior(member.classifier, log_odds[k], prior)
-                values[k, is_empty(view)] = 0.0
-            return cls(values)
-        cells = patterns[0]
+        cells: Any = patterns[0] if patterns else None
         for pattern in patterns[1:]:
             cells = cells.union(pattern)[0]
-        values = np.empty((len(members), cells.n))
+        values = np.empty((len(members), *(log_odds[0].shape if cells is None else (cells.n,))))
         for k, (member, view) in enumerate(zip(members, views, strict=True)):
-            found = _at(cells, log_odds[k])
-            values[k] = beyond_prior(member.classifier, found, prior[cells.label])
-            values[k, is_empty(view)[cells.document]] = 0.0
+            given = log_odds[k] if cells is None else _at(cells, log_odds[k])
+            of_cell = prior if cells is None else prior[cells.label]
+            values[k] = beyond_prior(member.classifier, given, of_cell)
+            empty = is_empty(view)
+            values[k, empty if cells is None else empty[cells.document]] = 0.0
         return cls(values, cells)
 
     def some(self, members: list[int]) -> MemberEvidence:
@@ -176,9 +176,9 @@ class MemberEvidence(NamedTuple):
 def beyond_prior(classifier: Any, log_odds: _Floats, prior: _Floats) -> _Floats:
     """Return finite evidence beyond the prior, label by label along the last axis.
 
-    Naive Bayes multiplies words as if they were independent: its evidence is the logarithm of its
-    log-odds. A share of k votes is that of k + 1, the last vote being the prior's, so that no vote
-    of k does not mean impossible.
+    Naive Bayes treats words as independent, which makes it overconfident: its evidence is the
+    logarithm of its log-odds. To a share of k votes the prior is added as one more vote, so that 0
+    of k votes does not mean impossible.
     """
     inner = innermost(classifier)
     if isinstance(inner, NaiveBayes):
@@ -192,7 +192,7 @@ def beyond_prior(classifier: Any, log_odds: _Floats, prior: _Floats) -> _Floats:
 
 
 def is_empty(view: Any) -> NDArray[np.bool_]:
-    """Return which documents have an empty view; none if the view is not a matrix of numbers."""
+    """Return which documents have an empty view; only matrices of numbers can be empty."""
     if sparse.issparse(view):
         return np.diff(sparse.csr_array(view).indptr) == 0
     if getattr(view, "ndim", 0) == 2 and np.asarray(view).dtype.kind == "f":
@@ -209,9 +209,9 @@ def _votes(classifier: Any) -> int | None:
 
 
 def _at(cells: Cells, log_odds: Any) -> _Floats:
-    """Return a member's log-odds at all candidates, its lowest of the document for others' ones.
+    """Return the log-odds of a member at the candidates of all members.
 
-    A document without a candidate of the member has the lowest of all.
+    A candidate of other members has the lowest log-odds of the document, or the lowest of all.
     """
     if not sparse.issparse(log_odds):
         return cells.at(log_odds)
@@ -226,33 +226,29 @@ def _at(cells: Cells, log_odds: Any) -> _Floats:
     return values
 
 
-#: Of the shared weights, so that constant evidence also has one.
+#: Precision of the prior of shared weights, so that constant evidence also has a weight.
 _RIDGE = 1e-3
-#: Where all members are below, cells without the label are counted, not visited.
-_FAR = -8.0
-#: From so many documents on, of cells below without the label only one document in so many is
-#: visited, and counts for all of them.
-_MANY = 2000
-_LOW, _EVERY = -5.0, 8
-#: Documents × labels that learn their weights together.
+#: Negative cells in which all members are below this are merged, one cell per label.
+_IMPROBABLE = -8.0
+#: Number of documents × labels in a block of labels.
 _BLOCK_CELLS = 2**22
-#: Cells from which the shared weights are learned, at most: they are a handful of numbers.
+#: Maximum number of cells for the shared weights.
 _POOLED_CELLS = 2**18
-#: Of weights without a fold, which are near those of all documents.
+#: Tolerance of weights without a fold, which are close to those of all documents.
 _COARSE = 0.03
 
 
 class MemberWeights(NamedTuple):
-    """What members count.
+    """The weights of members for all labels.
 
     Attributes
     ----------
     once
         Whether the prior is counted once, or as often as the members together.
     kept
-        The members that help; the others have no positive weight beside them.
+        The members with a positive weight.
     shared
-        Their weights and, last, a bias, for all labels.
+        Their weights and, last, a bias.
     """
 
     once: bool
@@ -261,7 +257,7 @@ class MemberWeights(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Some labels, the cells to learn from with the prior counted once, and their documents."""
+    """Some labels, their cells with the prior counted once, and the documents of the cells."""
 
     columns: NDArray[np.intp]
     cells: GroupedCells
@@ -270,16 +266,16 @@ class _Block(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainingEvidence:
-    """Evidence of documents that the members have not seen, with what is true of them.
+    """Out-of-fold evidence of the training documents, and their labels.
 
     Attributes
     ----------
     evidence
-        What members say beyond the prior.
+        Evidence of the members beyond the prior.
     labels
-        What is true.
+        True labels.
     weight
-        How many times a document counts, ``(n_documents,)``; ``None``: once.
+        Weights of the documents, ``(n_documents,)``; ``None``: 1.
     prior
         Log-odds of the prior, ``(n_labels,)``.
     """
@@ -294,7 +290,7 @@ class TrainingEvidence:
         return replace(self, evidence=self.evidence.some(some))
 
     def choose(self) -> MemberWeights:
-        """Return which members help, and how the prior counts by the better Brier score."""
+        """Return the members that help, and whether the prior is added once, by the Brier score."""
         cells = _together([block.cells for block in self._pooled()._blocks()])
         tried = []
         begin = None
@@ -310,14 +306,14 @@ class TrainingEvidence:
     def fit(self, chosen: MemberWeights, strength: float, fold: NDArray[np.intp]) -> list[_Floats]:
         """Return weights and bias of every label, ``(n_labels, n_members + 1)``.
 
-        Of the documents that are not in each fold; last, of all of them.
+        The last array is fitted on all documents, the others each without one fold.
 
         Parameters
         ----------
         chosen
-            What is shared.
+            The shared weights.
         strength
-            How strongly the weights of a label are drawn to it.
+            Precision of the prior of a label's weights around them.
         fold
             The fold of every document; −1 without folds.
         """
@@ -325,14 +321,14 @@ class TrainingEvidence:
         shape = self.labels.shape[1], len(chosen.shared)
         thetas = [np.zeros(shape) for _ in range(n_folds + 1)]
         precision = np.full(len(chosen.shared), strength)
-        precision[-1] /= 10  # a bias is a label's own more than its weights are
+        precision[-1] /= 10  # biases differ more between labels than weights
         for columns, grouped, document in self._blocks():
             cells = grouped if chosen.once else _with_prior(grouped)
             whole = fit_logistic(cells, Prior(chosen.shared, precision))
             thetas[-1][columns] = whole
             of_cell = np.where(document < 0, -1, fold[document])
             for k in range(n_folds):
-                # A part has a share of the documents, and of the prior for all of them.
+                # The prior is as strong, relative to the documents, as for all of them.
                 share = float(np.mean(fold != k))
                 times = np.where(of_cell == k, 0.0, np.where(document < 0, share, 1.0))
                 part = replace(cells, weight=times * cells.weight)
@@ -346,7 +342,7 @@ class TrainingEvidence:
         return thetas
 
     def _pooled(self) -> TrainingEvidence:
-        """Return as many documents as the shared weights are learned from."""
+        """Return the documents on which the shared weights are fitted."""
         n_documents, n_cells = self.labels.shape[0], self.evidence.values[0].size
         every = max(-(-n_cells // _POOLED_CELLS), 1)
         if every == 1:
@@ -361,31 +357,23 @@ class TrainingEvidence:
         )
 
     def _blocks(self) -> Iterator[_Block]:
-        """Yield some labels at a time; one block is kept, for it is asked for again."""
+        """Yield the cells of some labels at a time."""
         n_documents, n_labels = self.labels.shape
         width = max(_BLOCK_CELLS // max(n_documents, 1), 1)
-        if width >= n_labels:
-            yield self._only_block
-            return
         for first in range(0, n_labels, width):
             yield self._block(first, min(first + width, n_labels))
 
     @cached_property
-    def _only_block(self) -> _Block:
-        return self._block(0, self.labels.shape[1])
-
-    @cached_property
     def _by_label(self) -> NDArray[np.intp]:
-        """The order of candidate cells in which those of a label are together."""
+        """The order of candidate cells by label."""
         assert self.evidence.cells is not None
         return np.argsort(self.evidence.cells.label, kind="stable")
 
     def _block(self, first: int, stop: int) -> _Block:
-        """Return the cells of some labels: those that matter, and for each label one of the rest.
+        """Return the cells of some labels, with one cell per label for improbable negatives.
 
-        A cell hardly matters where no member finds the label likely and the document lacks it. The
-        mean of a label's such cells, with as much weight as they have together, keeps the bias
-        where it belongs; its document is −1.
+        That cell is the mean of the improbable negative cells and has their total weight, so that
+        the bias is right; its document is −1.
         """
         n_documents, width = self.labels.shape[0], stop - first
         cells = self.evidence.cells
@@ -401,24 +389,11 @@ class TrainingEvidence:
             document, label = cells.document[places], cells.label[places] - first
             if self.labels.unknown is not None:
                 truth[cells.at(self.labels.unknown)[places] > 0] = np.nan
-        prior = self.prior[first:stop]
-        highest = inputs.max(axis=0) + prior[label]
-        lacks = truth == 0
-        is_low = lacks & (highest < _LOW)
-        times = 1.0
-        is_visited = lacks | (truth == 1)
-        if n_documents >= _MANY:
-            is_visited &= ~is_low | _is_drawn(n_documents)[document]
-            times = float(_EVERY)
-        if self.weight is not None:
-            is_visited &= self.weight[document] > 0
-        visited = np.flatnonzero(is_visited)
-        inputs, truth, document = inputs[:, visited], truth[visited], document[visited]
-        label, is_low = label[visited], is_low[visited]
-        weight = np.where(is_low, times, 1.0)
-        if self.weight is not None:
-            weight *= self.weight[document]
-        is_far = is_low & (highest[visited] < _FAR)
+        weight = np.ones(len(truth)) if self.weight is None else self.weight[document]
+        used = np.flatnonzero(~np.isnan(truth) & (weight > 0))
+        inputs, truth, document = inputs[:, used], truth[used], document[used]
+        label, weight, prior = label[used], weight[used], self.prior[first:stop]
+        is_far = (truth == 0) & (inputs.max(axis=0) + prior[label] < _IMPROBABLE)
         far, near = np.flatnonzero(is_far), np.flatnonzero(~is_far)
         n_far = np.bincount(label[far], weight[far], width)
         some = np.flatnonzero(n_far)
@@ -436,14 +411,8 @@ class TrainingEvidence:
         return _Block(np.arange(first, stop), grouped, documents)
 
 
-def _is_drawn(n_documents: int) -> NDArray[np.bool_]:
-    """Return which documents stand for others; the same ones whatever the order of labels."""
-    mixed = np.arange(n_documents, dtype=np.uint64) * np.uint64(2654435761) >> np.uint64(8)
-    return np.asarray(mixed % np.uint64(_EVERY) == 0)
-
-
 def _together(groups: list[GroupedCells]) -> GroupedCells:
-    """Return the cells of all labels as those of one."""
+    """Return the cells of all labels as those of one label."""
     ends = np.array([0, sum(len(group.target) for group in groups)])
     inputs = np.hstack([group.inputs for group in groups])
     offset, target, weight = (
@@ -454,12 +423,12 @@ def _together(groups: list[GroupedCells]) -> GroupedCells:
 
 
 def _with_prior(cells: GroupedCells) -> GroupedCells:
-    """Return cells whose inputs hold the prior, every one of them, in place of the offset."""
+    """Return cells with the prior as part of every input instead of the offset."""
     return replace(cells, inputs=cells.inputs + cells.offset, offset=np.zeros(len(cells.offset)))
 
 
 def _positive_weights(cells: GroupedCells, begin: _Floats | None) -> tuple[list[int], _Floats]:
-    """Fit shared weights; while one is not positive, leave out the smallest."""
+    """Fit shared weights; while one is not positive, remove the smallest."""
     kept = list(range(len(cells.inputs)))
     while True:
         some = replace(cells, inputs=cells.inputs[kept])
@@ -467,7 +436,7 @@ def _positive_weights(cells: GroupedCells, begin: _Floats | None) -> tuple[list[
         (theta,) = fit_logistic(some, prior, None if begin is None else begin[None])
         if theta[:-1].min() > 0:
             return kept, theta
-        if len(kept) == 1:  # nothing helps: a weight is 0 in each fold
+        if len(kept) == 1:  # no member helps
             return kept, np.array([0.0, theta[-1]])
         kept.pop(int(theta[:-1].argmin()))
         begin = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
@@ -40,7 +40,6 @@ from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import to_log_odds, to_probability
-from labelkin.validation import validate_sparse
 
 if TYPE_CHECKING:
     from labelkin.scaling.blocks import Engine
@@ -262,8 +261,7 @@ class LabelRescorer(BaseEstimator):
         if sparse.issparse(content):
             return self._posterior_of_candidates(content, known)
         complete = None if known is None else self._read_known(known, len(content))
-        posterior = self.combination_.posterior(content, complete, out)
-        return posterior if self.rules_ is None else self.rules_.posterior(posterior)
+        return self._keep_rules(self.combination_.posterior(content, complete, out))
 
     def posterior(self, scores: ArrayLike, known: Any = None) -> Posterior:
         """Return the posterior with suggestions and explanations.
@@ -374,13 +372,6 @@ class LabelRescorer(BaseEstimator):
         check_is_fitted(self)
         return getattr(self.labels_, "weights_", None)
 
-    @property
-    def predicted_weights_(self) -> Matrix | None:
-        """Weights ``[k, j]`` of predicted label k for label j; ``None`` if not linear."""
-        check_is_fitted(self)
-        predicted = self.combination_.predicted.linear
-        return None if predicted is None else predicted.weights
-
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether ``fit`` has been called."""
         return hasattr(self, "combination_")
@@ -411,14 +402,13 @@ class LabelRescorer(BaseEstimator):
         if known is None and self.rules_ is None:
             cells = Cells.of(content)
             return cells.matrix(self.combination_.posterior_at(cells, content.data))
+        known = self._read_known(known, content.shape[0])
         parts, step = [], max(1, _CELLS // max(content.shape[1], 1))
         for start in range(0, max(content.shape[0], 1), step):
             rows = slice(start, start + step)
-            some = None if known is None else _some_known(known, rows, content.shape[0])
-            dense = to_dense(content[rows])
-            complete = self._read_known(some, len(dense))
-            found = self.combination_.posterior(dense, complete)
-            found = self._keep_rules_of_rows(found, dense, complete)
+            dense, some = to_dense(content[rows]), None if known is None else known[rows]
+            found = self.combination_.posterior(dense, some)
+            found = self._keep_rules_of_rows(found, dense, some)
             found = np.where(np.isneginf(dense) & np.isneginf(found), np.nan, found)
             joined = Cells.of(sparse.csr_array(~np.isnan(found), dtype=np.float64))
             parts.append(joined.matrix(joined.at(found)))
@@ -470,15 +460,6 @@ class LabelRescorer(BaseEstimator):
 
 def _read_weight(sample_weight: Any) -> Matrix | None:
     return None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-
-
-def _some_known(known: Any, rows: slice, n_documents: int) -> Any:
-    """Return the known labels of some documents, in the form in which they were passed."""
-    if sparse.issparse(known):
-        return sparse.csr_array(validate_sparse(known, "known"))[rows]
-    if isinstance(known, Mapping) and n_documents == 1:
-        return known
-    return known.iloc[rows] if hasattr(known, "iloc") else known[rows]
 
 
 def _bind_rules(rules: Rules | None, names: NDArray[Any]) -> Any:
