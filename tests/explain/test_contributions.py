@@ -136,7 +136,7 @@ def test_contribution_is_weight_times_deviation(labels, weight):
     """Predicted labels deviate from their priors, known ones from their predictions."""
     rescorer = fitted(labels=labels, evidence_weight=weight)
     rule, alone = rescorer.combination_, labels.fit(Y).weights_
-    predicted = weight * alone if weight == 0.3 else rescorer.predicted_weights_
+    predicted = weight * alone if weight == 0.3 else rescorer.combination_.predicted.linear.weights
     known = (0.75 if weight == "auto" else weight) * alone
     filled = rule.predicted.filled(CONTENT)
     for i, row in enumerate(rescorer.explain(CONTENT, top=99, known=KNOWN)):

@@ -322,7 +322,7 @@ def test_a_constant_label_keeps_its_content():
 def test_infinite_content_is_finite_while_learning():
     Y, content = coupled_world(17, n=100)
     content[3, 0], content[4, 1] = np.inf, -np.inf
-    assert np.isfinite(fit_auto(Y, content).predicted_weights_).all()
+    assert np.isfinite(fit_auto(Y, content).combination_.predicted.linear.weights).all()
 
 
 @pytest.mark.parametrize("shrinkage", [0, -1, np.nan])

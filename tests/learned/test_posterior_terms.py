@@ -261,5 +261,5 @@ def test_the_posterior_is_content_plus_the_two_lines_of_arithmetic():
     bias = predicted.weight * (model.labels_.bias_ - logit(Y.mean(axis=0)))
     expected = CONTENT + L @ W + bias + predicted.correction.bias
     np.testing.assert_allclose(model.rescore(CONTENT), expected, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(model.predicted_weights_, W, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(model.combination_.predicted.linear.weights, W, rtol=0, atol=1e-12)
     assert not np.diag(W).any()

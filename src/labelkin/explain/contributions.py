@@ -24,7 +24,7 @@ from labelkin.label_matrix import Cells, best_labels, names_to_columns
 from labelkin.learned.terms import Part
 from labelkin.method.combination import Matrix
 from labelkin.odds import to_probability
-from labelkin.records import html_table, short_repr
+from labelkin.records import short_repr
 from labelkin.validation import check_whole_number
 
 #: Probabilities that differ by less are equal in three digits.
@@ -159,30 +159,20 @@ class Explanation:
 
     def __str__(self) -> str:
         """Return the parts as a table of a few lines, the strongest first."""
-        lines = list(self._lines())
-        width = max(24, *(len(name) for name, _ in lines))
-        parts = [f"  {name:<{width}}{part:+8.2f}" for name, part in lines]
-        return "\n".join([self._title(), *parts])
-
-    def _repr_html_(self) -> str:
-        return html_table(self._title(), [(name, f"{part:+.2f}") for name, part in self._lines()])
-
-    def _title(self) -> str:
         before = float(to_probability(self.log_odds))
         is_calibrated = abs(before - self.probability) > _ROUNDING
         note = f"calibrated, {before:.3f} before, " if is_calibrated else ""
-        return f"{self.label}: {self.probability:.3f} ({note}{self.log_odds:+.2f})"
+        title = f"{self.label}: {self.probability:.3f} ({note}{self.log_odds:+.2f})"
+        lines = list(self._lines())
+        width = max(24, *(len(name) for name, _ in lines))
+        return "\n".join([title, *(f"  {name:<{width}}{part:+8.2f}" for name, part in lines)])
 
     def _lines(self) -> Iterator[tuple[str, float]]:
         """Yield the parts, largest first; members below their content."""
-        label_lines = (
-            self._label_lines() if self.labels else [("other labels", self.label_evidence)]
-        )
-        others = [("rules", self.parts["rules"])] if self.parts.get("rules") else []
-        parts = [(name, self.parts[name]) for name in ("prior", "content")]
-        for name, added in sorted(
-            [*parts, *label_lines, *others], key=lambda one: -round(abs(one[1]), 2)
-        ):
+        lines = [(name, self.parts[name]) for name in ("prior", "content")]
+        lines += self._label_lines() if self.labels else [("other labels", self.label_evidence)]
+        lines += [("rules", self.parts["rules"])] if self.parts.get("rules") else []
+        for name, added in sorted(lines, key=lambda one: -round(abs(one[1]), 2)):
             yield name, added
             if name == "content":
                 yield from ((f"  by {member}", part) for member, part in self.members.items())
