@@ -35,24 +35,6 @@ def test_values_are_read_from_dense_and_sparse(cells, stored):
     assert (Cells.full(matrix.shape).at(matrix) == matrix.ravel()).all()
 
 
-def test_values_are_written_to_a_matrix_with_zeros(cells, stored):
-    values = np.arange(cells.n) % 2.0
-    assert cells.matrix(values).nnz == cells.n
-    dense = cells.dense(values, absent=np.arange(11.0))
-    assert (dense[stored] == values).all()
-    assert (dense[~stored] == np.broadcast_to(np.arange(11.0), stored.shape)[~stored]).all()
-    assert (cells.sums_by_document(values) == cells.dense(values).sum(axis=1)).all()
-    assert (cells.sums_by_label(values) == cells.dense(values).sum(axis=0)).all()
-
-
-def test_rows_and_selected_cells_are_cells(cells, stored):
-    part, places = cells.rows(5, 20)
-    assert (part.dense(np.ones(part.n)) == stored[5:20]).all()
-    assert places == slice(stored[:5].sum(), stored[:20].sum())
-    even = cells.select(cells.label % 2 == 0)
-    assert (even.dense(np.ones(even.n)) == stored * (np.arange(11) % 2 == 0)).all()
-
-
 @pytest.mark.parametrize("is_sparse", [False, True])
 @pytest.mark.parametrize("has_rest", [False, True])
 @pytest.mark.parametrize("has_absent", [False, True])
@@ -137,8 +119,3 @@ def test_best_labels_equal_sorting(log_odds, is_open, top):
         allowed = [None] * 4 if mask is None else mask
         expected = [best_first(row, a)[:top] for row, a in zip(log_odds, allowed, strict=True)]
         assert [b.tolist() for b in best_labels(log_odds, top, mask)] == expected
-
-
-def test_best_labels_of_empty_matrices():
-    assert best_labels(np.zeros((0, 3)), 2) == []
-    assert [best.tolist() for best in best_labels(np.zeros((2, 0)), 2)] == [[], []]

@@ -44,7 +44,7 @@ def fits(Y, scores):
     yield lambda: LabelAudit().fit(None, Y, scores=scores)
 
 
-def test_in_sample_scores_are_warned_about(scored):
+def test_in_sample_scores_cause_a_warning(scored):
     Y, _, in_sample = scored
     rule = r"separate \d+ of \d+ labels .* perfectly, as in-sample scores do. Use Rescored"
     for fit in fits(Y, in_sample):
@@ -52,14 +52,14 @@ def test_in_sample_scores_are_warned_about(scored):
             fit()
 
 
-def test_out_of_fold_scores_are_not(scored):
+def test_out_of_fold_scores_cause_no_warning(scored):
     Y, unseen, _ = scored
     for fit in fits(Y, unseen):
         with warnings.catch_warnings(action="error", category=UserWarning):
             fit()
 
 
-def test_estimators_that_make_their_scores_do_not_warn():
+def test_estimators_that_compute_scores_cause_no_warning():
     """A corpus that is easy out of fold: each label is one feature."""
     Y = np.random.default_rng(0).random((100, 6)) < 0.3
     X = Y + 0.0
@@ -67,7 +67,7 @@ def test_estimators_that_make_their_scores_do_not_warn():
         RescoredClassifier(LogisticRegression(), thresholds="micro_f1").fit(X, Y)
 
 
-def test_the_command_line_warns_with_its_own_hint(scored, tmp_path):
+def test_command_line_warns_with_another_hint(scored, tmp_path):
     from in_process import call
 
     Y, unseen, in_sample = scored

@@ -134,9 +134,8 @@ class PerLabel(LogOddsClassifier):
         -------
         array of shape (n_documents, n_labels)
         """
-        params = route_fit(self, fit_params, estimator=self.estimator)["estimator"]
-        X, labels = self._read(X, y)
-        self._learn(X, labels, params)
+        labels = read_labels(y)
+        self.fit(X, labels, **fit_params)
         groups = fit_params.pop("groups", None)
         return out_of_fold_log_odds(self, X, labels, fit_params, groups=groups)
 

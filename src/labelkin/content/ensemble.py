@@ -209,14 +209,15 @@ class ContentEnsemble(LogOddsClassifier):
         -------
         log_odds : array or CSR array of shape (n_documents, n_labels)
         contributions : dict
-            Member name, or ``"prior"`` for the rest, to an array of the shape of the log-odds, or
-            with one value per stored cell. The arrays add up to the log-odds.
+            Name of the member, or ``"prior"`` for the rest, to an array like the log-odds. The
+            arrays add up to the log-odds.
         """
         check_is_fitted(self)
         evidence = self._evidence(self._read_documents(X, reset=False))
-        parts = {"prior": evidence.of_labels(self._constant(self._theta()))}
+        label = evidence.cells.label
+        parts = {"prior": evidence.matrix(self._constant(self._theta())[label])}
         for k, member in enumerate(self.members_):
-            parts[member.name] = evidence.of_labels(self.weights_[:, k]) * evidence.values[k]
+            parts[member.name] = evidence.matrix(self.weights_[label, k] * evidence.values[k])
         return evidence.matrix(self._combined(evidence)), parts
 
     def summary(self) -> str:
@@ -327,7 +328,7 @@ class ContentEnsemble(LogOddsClassifier):
             return None
         if not parts:
             return training.evidence.matrix(self._combined(training.evidence))
-        result = np.empty(training.evidence.values.shape[1:])
+        result = np.empty(training.evidence.cells.n)
         for k, theta in enumerate(parts):
             left, places = training.evidence.documents(fold == k)
             result[places] = self._combined(left, theta)
@@ -352,10 +353,10 @@ class ContentEnsemble(LogOddsClassifier):
 
     def _combined(self, evidence: MemberEvidence, theta: _Floats | None = None) -> _Floats:
         theta = self._theta() if theta is None else theta
-        constant = evidence.of_labels(self._constant(theta))
-        result = np.broadcast_to(constant, evidence.values.shape[1:]).copy()
+        label = evidence.cells.label
+        result: _Floats = self._constant(theta)[label]
         for weights, values in zip(theta.T, evidence.values, strict=False):
-            result += evidence.of_labels(weights) * values
+            result += weights[label] * values
         return result
 
     def _theta(self) -> _Floats:
@@ -451,16 +452,3 @@ def looks_like_words(X: Any) -> bool:
     if values.ndim != 2 or not values.size or np.isnan(values).any():
         return True
     return bool(values.min() >= 0 and (values == 0).mean() >= _ZEROS)
-
-
-def describe_content(content: Any) -> str:
-    """Return a content classifier in a few words.
-
-    Examples
-    --------
-    >>> describe_content(default_content(np.array([[0.5, -1.2]] * 30)))
-    'ContentEnsemble of forest and logistic'
-    """
-    name = type(content).__name__
-    members = getattr(content, "members", None)
-    return f"{name} of {' and '.join(one[0] for one in members)}" if members else name

@@ -127,13 +127,16 @@ class MemberEvidence(NamedTuple):
     Attributes
     ----------
     values
-        ``(n_members, n_documents, n_labels)``; of candidates ``(n_members, n_cells)``.
+        ``(n_members, n_cells)``.
     cells
-        The candidates; ``None``: all cells.
+        The candidates of all members, or all cells.
+    is_dense
+        Whether the log-odds of all members are dense.
     """
 
     values: _Floats
-    cells: Cells | None = None
+    cells: Cells
+    is_dense: bool
 
     @classmethod
     def of(
@@ -141,36 +144,24 @@ class MemberEvidence(NamedTuple):
     ) -> MemberEvidence:
         """Return the evidence of documents, 0 for an empty view."""
         patterns = [Cells.of(z) for z in log_odds if sparse.issparse(z)]
-        cells: Any = patterns[0] if patterns else None
+        cells = patterns[0] if patterns else Cells.full(log_odds[0].shape)
         for pattern in patterns[1:]:
             cells = cells.union(pattern)[0]
-        values = np.empty((len(members), *(log_odds[0].shape if cells is None else (cells.n,))))
+        values = np.empty((len(members), cells.n))
         for k, (member, view) in enumerate(zip(members, views, strict=True)):
-            given = log_odds[k] if cells is None else _at(cells, log_odds[k])
-            of_cell = prior if cells is None else prior[cells.label]
-            values[k] = beyond_prior(member.classifier, given, of_cell)
-            empty = is_empty(view)
-            values[k, empty if cells is None else empty[cells.document]] = 0.0
-        return cls(values, cells)
+            given = _at(cells, log_odds[k])
+            values[k] = beyond_prior(member.classifier, given, prior[cells.label])
+            values[k, is_empty(view)[cells.document]] = 0.0
+        return cls(values, cells, not patterns)
 
-    def some(self, members: list[int]) -> MemberEvidence:
-        """Return the evidence of some members."""
-        return self._replace(values=self.values[members])
-
-    def documents(self, rows: NDArray[np.bool_]) -> tuple[MemberEvidence, Any]:
-        """Return the evidence of some documents, and where they are among the values of all."""
-        if self.cells is None:
-            return MemberEvidence(self.values[:, rows]), rows
+    def documents(self, rows: NDArray[np.bool_]) -> tuple[MemberEvidence, NDArray[np.intp]]:
+        """Return the evidence of some documents, and its places among the values of all."""
         cells, places = self.cells.take(np.flatnonzero(rows))
-        return MemberEvidence(self.values[:, places], cells), places
-
-    def of_labels(self, numbers: _Floats) -> _Floats:
-        """Return one number per label in the shape of values."""
-        return numbers if self.cells is None else numbers[self.cells.label]
+        return MemberEvidence(self.values[:, places], cells, self.is_dense), places
 
     def matrix(self, values: _Floats) -> Any:
-        """Return values as log-odds: dense, or a CSR array of the candidates."""
-        return values if self.cells is None else self.cells.matrix(values)
+        """Return values of cells as a dense matrix, or a CSR array of the candidates."""
+        return values.reshape(self.cells.shape) if self.is_dense else self.cells.matrix(values)
 
 
 def beyond_prior(classifier: Any, log_odds: _Floats, prior: _Floats) -> _Floats:
@@ -287,7 +278,7 @@ class TrainingEvidence:
 
     def members(self, some: list[int]) -> TrainingEvidence:
         """Return the evidence of some members."""
-        return replace(self, evidence=self.evidence.some(some))
+        return replace(self, evidence=self.evidence._replace(values=self.evidence.values[some]))
 
     def choose(self) -> MemberWeights:
         """Return the members that help, and whether the prior is added once, by the Brier score."""
@@ -343,7 +334,7 @@ class TrainingEvidence:
 
     def _pooled(self) -> TrainingEvidence:
         """Return the documents on which the shared weights are fitted."""
-        n_documents, n_cells = self.labels.shape[0], self.evidence.values[0].size
+        n_documents, n_cells = self.labels.shape[0], self.evidence.cells.n
         every = max(-(-n_cells // _POOLED_CELLS), 1)
         if every == 1:
             return self
@@ -365,8 +356,7 @@ class TrainingEvidence:
 
     @cached_property
     def _by_label(self) -> NDArray[np.intp]:
-        """The order of candidate cells by label."""
-        assert self.evidence.cells is not None
+        """The order of cells by label."""
         return np.argsort(self.evidence.cells.label, kind="stable")
 
     def _block(self, first: int, stop: int) -> _Block:
@@ -375,20 +365,13 @@ class TrainingEvidence:
         That cell is the mean of the improbable negative cells and has their total weight, so that
         the bias is right; its document is −1.
         """
-        n_documents, width = self.labels.shape[0], stop - first
-        cells = self.evidence.cells
-        if cells is None:
-            inputs = self.evidence.values[:, :, first:stop].reshape(len(self.evidence.values), -1)
-            truth = self.labels.columns(np.arange(first, stop)).dense().ravel()
-            document = np.repeat(np.arange(n_documents), width)
-            label = np.tile(np.arange(width), n_documents)
-        else:
-            ends = np.searchsorted(cells.label[self._by_label], [first, stop])
-            places = self._by_label[ends[0] : ends[1]]
-            inputs, truth = self.evidence.values[:, places], cells.at(self.labels.positive)[places]
-            document, label = cells.document[places], cells.label[places] - first
-            if self.labels.unknown is not None:
-                truth[cells.at(self.labels.unknown)[places] > 0] = np.nan
+        width, cells = stop - first, self.evidence.cells
+        ends = np.searchsorted(cells.label[self._by_label], [first, stop])
+        places = self._by_label[ends[0] : ends[1]]
+        inputs, truth = self.evidence.values[:, places], cells.at(self.labels.positive)[places]
+        document, label = cells.document[places], cells.label[places] - first
+        if self.labels.unknown is not None:
+            truth[cells.at(self.labels.unknown)[places] > 0] = np.nan
         weight = np.ones(len(truth)) if self.weight is None else self.weight[document]
         used = np.flatnonzero(~np.isnan(truth) & (weight > 0))
         inputs, truth, document = inputs[:, used], truth[used], document[used]

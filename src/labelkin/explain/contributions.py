@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from labelkin.content.term_contributions import (
     terms_of,
     with_term_names,
 )
-from labelkin.label_matrix import Cells, best_labels, names_to_columns
+from labelkin.label_matrix import best_labels, names_to_columns
 from labelkin.learned.terms import Part
 from labelkin.method.combination import Matrix
 from labelkin.odds import to_probability
@@ -328,10 +328,11 @@ def content_and_members(content: Any, X: Any) -> tuple[Any, dict[str, Matrix] | 
     if not hasattr(content, "decompose"):
         return content.log_odds(X), None
     log_odds, parts = content.decompose(X)
-    members = {name: values for name, values in parts.items() if name != "prior"}
-    if sparse.issparse(log_odds):
-        cells = Cells.of(log_odds)
-        members = {name: cells.dense(values, 0.0) for name, values in members.items()}
+    members = {
+        name: values.toarray() if sparse.issparse(values) else values
+        for name, values in parts.items()
+        if name != "prior"
+    }
     return log_odds, members
 
 
@@ -382,13 +383,6 @@ class TermExplanation:
         rest = float(sum(term.log_odds for term in shares.terms[top:]))
         added = (shares.terms[:top], rest, shares.constant, shares.clipped, shares.neighbours)
         return cls(label, shares.log_odds, *added)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
-        plain = asdict(self)
-        plain["terms"] = [term._asdict() for term in self.terms]
-        plain["neighbours"] = [neighbour._asdict() for neighbour in self.neighbours]
-        return plain
 
 
 def explain_terms(

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.any_classifier import as_content
-from labelkin.content.ensemble import ContentEnsemble, default_content, describe_content
+from labelkin.content.ensemble import ContentEnsemble, default_content
 from labelkin.estimator import (
     KnownLabelsClassifier,
     LogOddsClassifier,
@@ -459,8 +459,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         content = "svm" if self.content is None else self.content
         if self.content is None and X is not None:
             content = default_content(X)
-            name = describe_content(content)
-            report(f"labelkin: content: {name} (chosen by the features)", self.verbose)
+            report(f"labelkin: content chosen by the features: {content!r}", self.verbose)
         return {"content": as_content(content), "labels": as_label_classifier(self.labels)}
 
     def _decisions(self, log_odds: Any) -> Any:
