@@ -20,7 +20,7 @@ def small(monkeypatch):
 
 
 def test_the_error_names_size_and_hint(small):
-    with pytest.raises(MemoryError, match=r"Work will take about 3.0 GB .* has 0 MB\. Do less\."):
+    with pytest.raises(MemoryError, match=r"Work will take about 3.0 GB .* has 0.0 GB\. Do less\."):
         check_memory(3e9, "Work", "Do less.")
     check_memory(10.0, "Work", "Do less.")
 

@@ -42,6 +42,8 @@ _SMALL = 2**20
 _CELLS = 2**18
 #: Number of words of the pairs (document, label of it) in a block.
 _PAIRED = 2**20
+#: Counts above this could overflow when they are added.
+_LARGEST_COUNT = 1e290
 #: A smaller sum of weights is rounding.
 _ROUNDING = 1e-9
 
@@ -247,7 +249,10 @@ class NaiveBayes(LogOddsClassifier):
         if not self.alpha > 0:
             raise ValueError(f"alpha must be positive, got {self.alpha!r}; 1 is Laplace smoothing.")
         X = super()._read_documents(X, reset)
-        smallest = X.data.min(initial=0) if sparse.issparse(X) else X.min(initial=0)
+        values = X.data if sparse.issparse(X) else X
+        smallest, largest = values.min(initial=0), values.max(initial=0)
+        if largest > _LARGEST_COUNT:
+            raise ValueError(f"X must have counts up to {_LARGEST_COUNT:g}, got {largest:g}.")
         if smallest < 0:
             raise ValueError(
                 f"Negative values in data passed to NaiveBayes: term counts must be at least 0, "

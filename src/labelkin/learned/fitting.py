@@ -230,21 +230,16 @@ def fit_counted_combination(
     classifier: Any,
     label_sets: LabelSets,
     names: Any,
-    variant: Variant,
+    variant: str,
     evidence_weight: EvidenceWeight,
     known_weight: float | None = None,
 ) -> Combination:
-    """Fit label evidence with a fixed weight on counted label sets."""
-    fill_in = read_variant(variant)
-    if isinstance(fill_in, ThresholdRule):
-        raise ValueError(
-            f"variant must be 'soft' or 'hard' with counted label sets, got {variant!r}. "
-            "Use fit(Y)."
-        )
+    """Fit label evidence with a fixed weight and a variant of the paper on counted label sets."""
     weight = CAUTIOUS_WEIGHT if is_auto(evidence_weight) else float(evidence_weight)
     paper = PaperEvidence.fit_counted(classifier, label_sets, names)
     known = resolve_known_weight(known_weight, evidence_weight, weight, is_linear=True)
-    return Combination(PredictedLabels(paper, fill_in, weight), KnownLabels(paper, known))
+    predicted = PredictedLabels(paper, VARIANTS[variant], weight)
+    return Combination(predicted, KnownLabels(paper, known))
 
 
 def cross_fitted_posterior(

@@ -27,12 +27,13 @@ from labelkin.label_matrix import (
 from labelkin.learned.fitting import (
     CAUTIOUS_WEIGHT,
     EvidenceWeight,
+    LearnedWeight,
     Variant,
     cross_fitted_posterior,
     fit_combination,
     fit_counted_combination,
     is_auto,
-    learns_from_predictions,
+    resolve_evidence_weight,
 )
 from labelkin.learned.terms import PaperEvidence, Part
 from labelkin.method.combination import Matrix
@@ -179,8 +180,10 @@ class LabelRescorer(BaseEstimator):
         check_scale(self.scale)
         classifier = as_label_classifier(self.labels)
         self._warn_without()
-        weight = 1.0 if is_auto(self.evidence_weight) else self.evidence_weight
-        if learns_from_predictions(self.variant, weight) or not hasattr(classifier, "fit_counted"):
+        weight = resolve_evidence_weight(self.evidence_weight)
+        is_fixed = is_auto(self.evidence_weight) or not isinstance(weight, LearnedWeight)
+        is_counted = self.variant in ("soft", "hard") and hasattr(classifier, "fit_counted")
+        if not (is_fixed and is_counted):
             raise ValueError(
                 "fit_blocks requires LogisticLabels or SVMLabels, a fixed weight and the variant "
                 f"'soft' or 'hard', got labels={self.labels!r:.40}, variant={self.variant!r:.40}, "
