@@ -1,7 +1,6 @@
 """Conventions of scikit-learn estimators beyond scikit-learn's own checks."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from scipy import sparse
@@ -23,7 +22,6 @@ rng = np.random.default_rng(0)
 Y = (rng.random((90, 4)) < [0.5, 0.3, 0.4, 0.2]).astype(int)
 Y[:, 3] |= Y[:, 0] & (rng.random(90) < 0.7)
 X = rng.poisson(0.5 + 2 * np.repeat(Y, 3, axis=1)).astype(float)
-NAMES = ["corn", "gold", "grain", "wheat"]
 
 
 @pytest.mark.parametrize(
@@ -76,21 +74,6 @@ def test_part_without_sample_weight_raises(content):
         LabelDependenceClassifier(content).fit(X, Y, sample_weight=np.ones(90))
 
 
-def test_predict_labels_returns_names():
-    frame = pd.DataFrame(Y, columns=NAMES)
-    documents = pd.DataFrame(X, index=[f"d{i}" for i in range(90)])
-    documents.columns = documents.columns.astype(str)
-    model = LabelDependenceClassifier(NaiveBayes()).fit(documents, frame)
-    decisions = model.predict(documents)
-    names = model.predict_labels(documents)
-    assert names == [tuple(np.array(NAMES)[row == 1]) for row in decisions]
-    known = [{"accepted": ["gold"]}] * 90
-    assert all("gold" in row for row in model.predict_labels(documents, known=known))
-    classes = NaiveBayes().fit(X, Y[:, 0])
-    with pytest.raises(ValueError, match="got one trained on binary classes"):
-        classes.predict_labels(X)
-
-
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.csc_matrix])
 @pytest.mark.parametrize("model", [LabelDependenceClassifier(NaiveBayes()), NaiveBayes()], ids=str)
 def test_predictions_have_the_sparse_container_of_labels(model, kind):
@@ -98,14 +81,6 @@ def test_predictions_have_the_sparse_container_of_labels(model, kind):
     assert isinstance(found, sparse.sparray) == issubclass(kind, sparse.sparray)
     assert sparse.issparse(found) and found.format == "csr"
     np.testing.assert_array_equal(found.toarray(), model.fit(X, Y).predict(X))
-
-
-def test_out_of_fold_evidence_is_stored_on_request():
-    model = LabelDependenceClassifier(NaiveBayes(), keep_out_of_fold=True).fit(X, Y)
-    np.testing.assert_array_equal(model.out_of_fold_.content, NaiveBayes().fit_out_of_fold(X, Y))
-    apart = LabelDependenceClassifier(NaiveBayes()).fit_out_of_fold(X, Y)
-    np.testing.assert_array_equal(model.out_of_fold_.posterior, apart)
-    assert not hasattr(LabelDependenceClassifier(NaiveBayes()).fit(X, Y), "out_of_fold_")
 
 
 def test_posterior_computes_content_once(monkeypatch):

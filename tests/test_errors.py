@@ -156,12 +156,6 @@ def test_texts_raise_with_a_hint(model):
         model.fit(["a text", "another"], [["x"], ["y"]])
 
 
-def test_list_of_names_as_known_raises():
-    model = LabelDependenceClassifier(content=NaiveBayes()).fit(X, Y)
-    with pytest.raises(ValueError, match=r"a mapping of label names.*got \['apple'\]"):
-        model.suggest(X[:1], known=["apple"])
-
-
 def test_misspelt_names_get_a_suggestion():
     import labelkin
 
@@ -178,17 +172,6 @@ def test_misspelt_names_get_a_suggestion():
     model = labelkin.LabelDependenceClassifier(labelkin.NaiveBayes(), evidence_weight=1)
     with pytest.raises(ValueError, match=r"got 'whaet'. Did you mean 'wheat'\?"):
         model.fit(X, topics).predict(X[:1], known={"accepted": ["whaet"]})
-
-
-def test_fitted_model_given_texts_raises_the_message_of_fit():
-    import labelkin
-
-    model = labelkin.LabelDependenceClassifier(labelkin.NaiveBayes(), evidence_weight=1)
-    with pytest.raises(ValueError, match="requires vectors, got texts"):
-        model.fit(["a b", "c"], [["x"], ["y"]])
-    model.fit([[3, 0], [2, 1], [0, 4]], [["x"], ["x", "y"], ["y"]])
-    with pytest.raises(ValueError, match="requires vectors, got texts"):
-        model.predict(["a text", "another"])
 
 
 def test_one_mapping_of_known_labels_for_several_documents_is_an_error():

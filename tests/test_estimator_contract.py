@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -116,14 +116,6 @@ class TestInsideScikitLearn:
             assert probability.shape == Y.shape
             assert metrics.macro_f1(Y, probability > 0.5) > 0.5
 
-    def test_data_frames_of_features_keep_their_names(self, estimator):
-        X, Y = correlated()
-        frame = pd.DataFrame(X, columns=[f"term{k}" for k in range(X.shape[1])])
-        model = clone(estimator).fit(frame, pd.DataFrame(Y, columns=list("abcde")))
-        assert model.classes_.tolist() == list("abcde")
-        assert model.feature_names_in_.tolist() == frame.columns.tolist()
-        assert model.predict(frame).shape == Y.shape
-
     def test_score_accepts_all_kinds_of_labels(self, estimator):
         X, Y = correlated()
         names = np.array(list("abcde"))
@@ -144,22 +136,3 @@ class TestInsideScikitLearn:
         assert model.score(X, right) == 1.0
         right[0].append("unseen")
         assert model.score(X, right) == pytest.approx(1 - 1 / len(X))
-
-
-def test_grid_search_over_the_methods_parts():
-    X, Y = correlated()
-    grid = {
-        "variant": ["hard", "soft"],
-        "evidence_weight": [0.0, 1.0],
-        "content__alpha": [0.5, 1.0],
-        "labels": [LogisticLabels(), SVMLabels()],
-    }
-    search = GridSearchCV(
-        LabelDependenceClassifier(content=NaiveBayes(), labels=LogisticLabels()),
-        grid,
-        cv=2,
-        scoring="f1_macro",
-    )
-    search.fit(X, Y)
-    assert set(search.best_params_) == set(grid)
-    assert len(search.cv_results_["params"]) == 16

@@ -10,7 +10,6 @@ from sklearn.linear_model import LogisticRegression
 
 from labelkin import (
     LabelDependenceClassifier,
-    LabelRescorer,
     LogisticLabels,
     NaiveBayes,
     NearestNeighbours,
@@ -125,19 +124,6 @@ def test_known_labels_are_certain(model, seed):
     np.testing.assert_array_equal(fitted.predict_proba(X, known)[stated], known[stated])
     for row, suggestions in zip(stated, fitted.suggest(X, known=known), strict=True):
         assert {s.label for s in suggestions} == set(np.flatnonzero(~row))
-
-
-@given(seed=seeds, weights=st.lists(st.integers(0, 3), min_size=30, max_size=30).filter(any))
-@laws
-def test_duplicated_documents_equal_weights_in_label_evidence(seed, weights):
-    _, Y = documents(seed, n=30)
-    weighted = LogisticLabels().fit(Y, sample_weight=weights)
-    repeated = LogisticLabels().fit(np.repeat(Y, weights, axis=0))
-    np.testing.assert_allclose(weighted.weights_, repeated.weights_, atol=1e-9)
-    np.testing.assert_allclose(weighted.prior_, repeated.prior_)
-    rescored = LabelRescorer().fit(Y, sample_weight=weights).rescore(np.full(Y.shape, 0.3))
-    again = LabelRescorer().fit(np.repeat(Y, weights, axis=0)).rescore(np.full(Y.shape, 0.3))
-    np.testing.assert_allclose(rescored, again, atol=1e-9)
 
 
 @pytest.mark.parametrize("estimator", [*CONTENT, WHOLE[0]], ids=repr)

@@ -11,13 +11,6 @@ def test_conversions_are_inverse():
     np.testing.assert_allclose(to_probability(to_log_odds(p)), p, rtol=1e-12)
 
 
-def test_only_values_near_0_or_1_are_clipped():
-    np.testing.assert_allclose(
-        to_log_odds([0, 1e-9, 1e-3, 1], clip=1e-6), logit([1e-6, 1e-6, 1e-3, 1 - 1e-6])
-    )
-    np.testing.assert_array_equal(to_log_odds([0, 1]), [-np.inf, np.inf])
-
-
 @pytest.mark.parametrize(
     ("p", "message"),
     [

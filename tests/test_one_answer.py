@@ -97,18 +97,3 @@ def test_model_file_with_invalid_rules_raises(columns, message, tmp_path):
     fitted.rescorer_.rules_ = BoundRules(fitted.label_names_, parts["groups"], parts["implies"])
     with pytest.raises(ValueError, match=message):
         labelkin.load(labelkin.save(fitted, tmp_path / "model.labelkin"))
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: model(rules=[(0, 1)]).fit(X, Y), TypeError, r"must be labelkin.vocabulary.Rules"),
-        (lambda: model(evidence_weight="0.5").fit(X, Y), ValueError, "got '0.5'. Use 1"),
-        (lambda: model(evidence_weight=True).fit(X, Y), ValueError, "got True. Use 1"),
-        (lambda: model().fit(X, Y).suggest(X, top=2.5), ValueError, "whole number.* got 2.5"),
-        (lambda: model().fit(X, Y).explain(X, top="3"), ValueError, "whole number.* got '3'"),
-    ],
-)
-def test_values_of_wrong_type_raise(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from labelkin import LabelAudit, LabelDependenceClassifier, NaiveBayes
-from labelkin.curation.audit.issues import reasons
 from labelkin.evaluation.significance import paired_bootstrap
 from labelkin.explain import explain_terms, label_graph
 from labelkin.odds import to_probability
@@ -69,18 +68,3 @@ def test_calibrated_probability_and_log_odds_agree_everywhere():
     assert str(why).splitlines()[0] == f"{why.label}: {why.probability:.3f} {before}"
     plain = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, SETS)
     assert "calibrated" not in str(plain.explain(X[:1])[0][0])
-
-
-def test_reasons_of_an_issue_begin_with_the_deciding_one():
-    parts = {"prior": -4.0, "content": 6.68, "other labels": -0.7, "noise": -2.0}
-    labels = [("coffee", -0.5), ("no grain", -0.2)]
-    assert reasons(parts, labels, "") == "content +6.7; against: coffee -0.5; no grain -0.2"
-    labels = [("tea", -3.0), ("milk", -2.0), ("sugar", -1.5)]
-    weak = {"content": 0.4}
-    assert reasons(weak, labels, "") == "content +0.4; against: tea -3.0; milk -2.0"
-    ruled = {"content": 1.0, "rules": 2.0}
-    assert reasons(ruled, [("tea", 3.0)], "tea implies drink") == (
-        "tea +3.0; tea implies drink +2.0; content +1.0"
-    )
-    twin = "document 3 has the same words and is labelled otherwise"
-    assert reasons({"content": 1.0}, [], twin) == f"content +1.0; {twin}"

@@ -12,22 +12,14 @@ import numpy as np
 import pytest
 import sklearn
 from scipy import sparse
-from sklearn.ensemble import BaggingClassifier
-from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
 
 import labelkin
-from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes, PlattSVM, SVMLabels
+from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes, SVMLabels
 from labelkin.scikit_learn import (
     params_of_rows,
     read_sample_weight,
     route_fit,
     rows_of,
-    takes_sample_weight,
-    with_random_state,
 )
 from labelkin.storage.trusted import PLACES
 
@@ -121,31 +113,6 @@ def test_with_metadata_routing_unrequested_metadata_raises():
 
 
 # has_fit_parameter and metadata requests: who takes weights.
-
-
-@pytest.mark.parametrize(
-    ("estimator", "takes"),
-    [
-        (NaiveBayes(), True),
-        (PlattSVM(), True),  # as metadata
-        (LogisticRegression(), True),
-        (BaggingClassifier(LogisticRegression()), True),
-        (OneVsRestClassifier(LogisticRegression()), True),  # for what is inside
-        (KNeighborsClassifier(), False),
-        (OneVsRestClassifier(KNeighborsClassifier()), False),
-        (make_pipeline(MaxAbsScaler(), LogisticRegression()), False),
-    ],
-    ids=str,
-)
-def test_support_of_sample_weight_is_detected(estimator, takes):
-    assert takes_sample_weight(estimator) == takes
-
-
-def test_unset_seeds_are_set_inside_and_outside():
-    given = OneVsRestClassifier(make_pipeline(MaxAbsScaler(), SGDClassifier()))
-    made = with_random_state(given, 4)
-    assert made.get_params()["estimator__sgdclassifier__random_state"] == 4
-    assert given.get_params()["estimator__sgdclassifier__random_state"] is None
 
 
 # No other module.

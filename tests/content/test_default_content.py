@@ -53,13 +53,3 @@ def test_default_is_the_documented_one():
     chosen = LabelDependenceClassifier(random_state=0).fit(NUMBERS, Y).log_odds(NUMBERS)
     named = LabelDependenceClassifier(default_content(NUMBERS), random_state=0).fit(NUMBERS, Y)
     assert np.array_equal(named.log_odds(NUMBERS), chosen)
-
-
-def test_weights_reach_all_members():
-    Y = NUMBERS[:, :2] > 0
-    weight = np.where(Y[:, 0], 10.0, 1.0)
-    plain = LabelDependenceClassifier(random_state=0, evidence_weight=0).fit(NUMBERS, Y)
-    heavy = LabelDependenceClassifier(random_state=0, evidence_weight=0).fit(
-        NUMBERS, Y, sample_weight=weight
-    )
-    assert heavy.log_odds(NUMBERS)[:, 0].mean() > plain.log_odds(NUMBERS)[:, 0].mean()

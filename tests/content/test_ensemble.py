@@ -6,9 +6,8 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 
 import labelkin
@@ -174,15 +173,6 @@ class _Contrary(LogisticRegression):
 
 
 class TestOutOfFold:
-    def test_out_of_fold_evidence_of_random_labels_is_random(self):
-        """On labels that are chance, the training documents look no better than others."""
-        rng = np.random.default_rng(99)
-        X, Y = world(300)
-        Y = (rng.random(Y.shape) < 0.5).astype(int)
-        posterior = three().fit_out_of_fold(X, Y)
-        agreement = ((posterior > 0) == Y).mean()
-        assert 0.42 < agreement < 0.56
-
     def test_brier_score_is_better_than_that_of_each_member(self):
         X, Y = world(500)
         both = three().fit(X[:300], Y[:300])
@@ -256,13 +246,6 @@ class TestExplanations:
         assert got == pytest.approx(model.log_odds(X[:5])[:, [2, 0]], abs=1e-9)
         assert rows[0][0].neighbours
 
-    def test_no_contributions_if_a_member_has_none(self):
-        X, Y = world()
-        forest = RandomForestClassifier(10, random_state=0)
-        model = ContentEnsemble([forest, PlattSVM()], random_state=0).fit(X, Y)
-        assert not model.dropped_
-        assert model.term_contributions(X[:1], [0]) is None
-
 
 class TestInputs:
     def test_unknown_cells_are_left_out(self):
@@ -299,17 +282,6 @@ class TestInputs:
         assert sparse.issparse(unseen)
         assert unseen.toarray() == pytest.approx(dense.fit_out_of_fold(X, Y), abs=1e-9)
         assert cells.log_odds(X).toarray() == pytest.approx(dense.log_odds(X), abs=1e-9)
-
-    def test_candidates_are_those_of_all_members(self):
-        X, Y = world(n_labels=8)
-        members = [NaiveBayes(top=2), NearestNeighbours(5, top=2)]
-        model = ContentEnsemble(members, random_state=0).fit(X, Y)
-        found = model.log_odds(X)
-        counts = np.diff(found.indptr)
-        assert counts.min() >= 2 and counts.max() <= 4
-        assert sum(part.toarray() for part in model.decompose(X)[1].values()) == pytest.approx(
-            found.toarray()
-        )
 
     @pytest.mark.parametrize(
         ("members", "message"),
@@ -377,17 +349,6 @@ class TestParts:
         model = LabelDependenceClassifier(members, random_state=0).fit(X, Y)
         for explanation in model.explain(X[:1], top=4)[0]:
             assert sum(explanation.members.values()) == pytest.approx(explanation.parts["content"])
-
-
-def test_seed_is_passed_to_members_without_seed():
-    X, Y = world()
-    first, second = (
-        ContentEnsemble([NaiveBayes(), PerLabel(SGDClassifier(loss="log_loss"))], random_state=0)
-        .fit(X, Y)
-        .log_odds(X)
-        for _ in range(2)
-    )
-    assert (first == second).all()
 
 
 def test_strong_preset_leaves_out_the_title_view_of_one_line_texts():

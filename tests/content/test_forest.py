@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestRegressor
 
-from labelkin import LabelDependenceClassifier, RandomForest, load, save
+from labelkin import RandomForest, load, save
 from labelkin.content.forest import TreeNodes
 
 
@@ -60,14 +60,6 @@ def test_unknown_cells_have_the_value_of_the_prior():
     assert ((found[known, 0] > 0) == Y[known, 0]).mean() > 0.9
     prior = np.nanmean(Y[:, 0])
     assert model.prior_log_odds_[0] == pytest.approx(logit(prior), abs=0.05)
-
-
-def test_all_labels_constant():
-    X, Y = world(20)
-    model = RandomForest(random_state=0).fit(X, np.zeros_like(Y))
-    assert model.nodes_ is None
-    assert (model.log_odds(X) < 0).all()
-    assert (RandomForest().fit_out_of_fold(X, np.zeros_like(Y)) < 0).all()
 
 
 def forged(change):
@@ -147,11 +139,3 @@ def test_trees_of_other_labels_or_features_are_an_error(tmp_path, monkeypatch):
             load(tmp_path / "m")
         (tmp_path / "m").unlink()
         setattr(model, name, before)
-
-
-def test_default_for_dense_numbers_can_be_saved(tmp_path):
-    X, Y = world()
-    model = LabelDependenceClassifier(random_state=0).fit(X, Y)
-    assert [member.name for member in model.content_.members_] == ["forest", "logistic"]
-    restored = load(save(model, tmp_path / "m.labelkin"))
-    assert np.array_equal(restored.log_odds(X), model.log_odds(X))

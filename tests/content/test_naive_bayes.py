@@ -43,14 +43,6 @@ def test_log_odds_equal_scikit_learn(either_way, alpha, indices):
     np.testing.assert_allclose(ours, np.transpose(theirs), atol=1e-11)
 
 
-def test_single_document_has_the_same_log_odds(either_way):
-    X, Y = world(8)
-    model = NaiveBayes().fit(X, Y)
-    alone = np.vstack([model.log_odds(X[[i]]) for i in range(len(X))])  # weighs its own words
-    np.testing.assert_array_equal(alone, model.log_odds(X))  # weighs all words
-    assert np.count_nonzero(X) > X.shape[1] > np.count_nonzero(X, axis=1).max()
-
-
 def test_unknown_cells_leave_the_document_out_for_that_label(either_way):
     X, Y = world(1)
     Y[np.random.default_rng(5).random(Y.shape) < 0.2] = np.nan
@@ -121,21 +113,6 @@ def test_log_odds_are_not_clipped():
     log_odds = model.log_odds([[300, 0], [400, 0]])[:, 0]
     assert log_odds[1] > log_odds[0] > 1000
     assert (model.predict_proba([[300, 0]]) < 1).all()
-
-
-@pytest.mark.parametrize("values", ["counts", "real"])
-def test_blocks_of_documents_have_the_same_result(either_way, monkeypatch, values):
-    X, Y = world(4)
-    if values == "real":
-        X = np.tile(X * np.random.default_rng(0).uniform(0.5, 1.5, X.shape), (1, 9))
-    weight = np.random.default_rng(1).uniform(0.2, 3.0, len(X))
-    model = NaiveBayes()
-    whole = model.fit_out_of_fold(X, Y, sample_weight=weight), model.log_odds(X)
-    for name in ("_CELLS", "_SMALL", "_PAIRED"):
-        monkeypatch.setattr(f"labelkin.content.naive_bayes.{name}", 60)
-    model = NaiveBayes()
-    blocks = model.fit_out_of_fold(X, Y, sample_weight=weight), model.log_odds(X)
-    np.testing.assert_allclose(blocks, whole, atol=1e-10)
 
 
 def test_negative_counts_and_alpha_0_raise():

@@ -35,15 +35,6 @@ def test_probabilities_are_calibrated_on_new_documents():
         assert abs(p[inside].mean() - Y[2000:][inside].mean()) < 0.08
 
 
-def test_out_of_fold_evidence_is_less_extreme_than_in_sample():
-    X, Y = world(2)
-    model = PlattSVM(random_state=0)
-    out_of_fold = model.fit_out_of_fold(X, Y)
-    sign = 2 * Y - 1
-    assert (sign * out_of_fold).mean() < (sign * model.log_odds(X)).mean()
-    assert ((out_of_fold > 0) == Y).mean() > 0.8
-
-
 def test_results_without_numba_are_close_and_reproducible(monkeypatch):
     X, Y = world(3)
     with_numba = PlattSVM(random_state=0, tol=0.01).fit(X, Y).predict_proba(X)
@@ -52,13 +43,6 @@ def test_results_without_numba_are_close_and_reproducible(monkeypatch):
     without = [PlattSVM(random_state=0, tol=0.01).fit(X, Y).predict_proba(X) for _ in range(2)]
     np.testing.assert_array_equal(*without)
     assert np.abs(without[0] - with_numba).mean() < 2e-3
-
-
-def test_free_bias_changes_little():
-    X, Y = world(4)
-    free = PlattSVM(random_state=0, free_bias=True, tol=1e-2).fit(X, Y).predict_proba(X)
-    penalised = PlattSVM(random_state=0, tol=1e-2).fit(X, Y).predict_proba(X)
-    assert 0 < np.abs(free - penalised).mean() < 0.05
 
 
 def test_long_rows_cause_a_warning_with_a_hint():

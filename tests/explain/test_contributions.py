@@ -201,30 +201,6 @@ def test_parts_add_up_for_random_combinations(seed, p, known_weight, weight, lin
                 assert_adds_up(e)
 
 
-def test_rules_are_a_separate_part():
-    rescorer = fitted(rules=RULES)
-    without = fitted().rescore(CONTENT)
-    for i, row in enumerate(rescorer.explain(CONTENT, top=99)):
-        for e in row:
-            expected = e.log_odds - without[i, NAMES.index(e.label)]
-            assert e.parts["rules"] == pytest.approx(expected, abs=1e-9)
-            assert ("rules" in str(e)) == (e.parts["rules"] != 0)
-
-
-def test_infinite_content_decides():
-    content = CONTENT[:2].copy()
-    content[0, 1], content[1, 2] = -np.inf, np.inf
-    for rules in (None, RULES):
-        (first, second) = fitted(rules=rules).explain(content, top=99)
-        (gold,) = [e for e in first if e.label == "gold"]
-        (grain,) = [e for e in second if e.label == "grain"]
-        assert (gold.log_odds, gold.parts["content"], gold.probability) == (-np.inf, -np.inf, 0)
-        assert (grain.log_odds, grain.parts["content"], grain.probability) == (np.inf, np.inf, 1)
-        assert [e.parts.get("rules", 0) for e in (gold, grain)] == [0, 0]
-        for e in [*first, *second]:
-            assert sum(e.parts.values()) == pytest.approx(e.log_odds, abs=1e-9)
-
-
 def test_most_probable_open_labels_and_strongest_contributions_come_first():
     model = fitted()
     posterior = np.where(np.isnan(KNOWN), model.rescore(CONTENT), -np.inf)

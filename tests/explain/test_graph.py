@@ -18,7 +18,6 @@ from labelkin.explain.graph import (
     LabelPairs,
     circle_order,
     label_graph,
-    supported_strength,
 )
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
@@ -112,22 +111,6 @@ def test_number_of_bounds_at_a_time_and_ties_do_not_change_edges(
     assert [(b.first, b.second) for b in edges] == expected
 
 
-@given(
-    arrays(int, 4, elements=st.integers(0, 60)),
-    st.floats(-9, 9, allow_nan=False),
-    st.integers(0, 9),
-)
-@settings(max_examples=200, deadline=None)
-def test_bound_is_between_zero_and_strength_and_grows_with_documents(counts, strength, times):
-    both, first, second, neither = map(int, counts)
-    sizes = (both + first, both + second, both, both + first + second + neither)
-    bound = float(supported_strength(strength, *sizes))
-    assert 0 <= bound * np.sign(strength) <= abs(strength)
-    more = float(supported_strength(strength, *(n * (times + 1) for n in sizes)))
-    assert abs(more) >= abs(bound) - 0.05  # half a document is added to chance
-    assert float(supported_strength(strength, *(sizes[i] for i in (1, 0, 2, 3)))) == bound
-
-
 def assert_counts(edge, Y, names, times):
     first, second = (Y[:, names.index(name)] == 1 for name in (edge.first, edge.second))
     assert edge.n_first == pytest.approx(times[first].sum())
@@ -170,17 +153,6 @@ def test_classifier_rescorer_and_pipeline_have_the_same_graph():
     assert graphs[0].edges == label_graph(make_pipeline(model)).edges
     assert graphs[0].edges == label_graph(LabelRescorer(evidence_weight=1).fit(topics)).edges
     assert (graphs[0].edges[0].first, graphs[0].edges[0].second) == ("corn", "grain")
-
-
-def test_constant_labels_have_no_edges():
-    Y = label_sets(6)
-    Y[:, 3], Y[:, 4] = 0, 1
-    for labels in (None, SVMLabels()):
-        graph = label_graph(LabelRescorer(labels, evidence_weight=1).fit(Y), 99, 99)
-        assert graph.related(3) == graph.related(4) == ()
-        assert not {3, 4} & {label for b in graph.edges for label in (b.first, b.second)}
-        assert not {3, 4} & {edge.first for j in range(9) for edge in graph.related(j)}
-        assert graph.edges
 
 
 def test_table_becomes_a_data_frame_and_text_has_a_line_per_edge(world):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from labelkin.label_matrix import BestCells, Cells, best_cells, best_labels, read_candidates
+from labelkin.label_matrix import BestCells, Cells, best_cells, best_labels
 from labelkin.label_matrix.cells import best_of, top_of_rows
 from labelkin.solvers.logistic import LinearTerm
 
@@ -55,21 +55,6 @@ def test_linear_term_at_cells_equals_dense_term(cells, stored, is_sparse, has_re
     np.testing.assert_allclose(found, expected[stored], rtol=0, atol=1e-12)
     twice = term.scaled(2.0).plus(term.scaled(-np.ones(11)))
     np.testing.assert_allclose(twice.at(dense), expected, rtol=0, atol=1e-12)
-
-
-def test_repeated_cell_raises():
-    twice = sparse.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(1, 2))
-    assert read_candidates(twice.tocsr(), np.arange(2))[1].tolist() == [3.0]  # SciPy adds
-    raw = sparse.csr_array(([1.0, 2.0], [1, 1], [0, 2]), shape=(1, 2))
-    with pytest.raises(ValueError, match="every cell once, got some twice"):
-        read_candidates(raw, np.arange(2))
-
-
-def test_unsorted_cells_are_sorted_in_a_copy():
-    raw = sparse.csr_array(([1.0, 2.0], [1, 0], [0, 2]), shape=(1, 2))
-    cells, values = read_candidates(raw, np.arange(2))
-    assert (cells.label.tolist(), values.tolist()) == ([0, 1], [2.0, 1.0])
-    assert raw.indices.tolist() == [1, 0]
 
 
 def best_first(row, allowed=None):

@@ -31,16 +31,6 @@ def test_all_containers_of_probabilities_are_equal(scores):
     assert values.dtype == np.float64
 
 
-def test_special_values_and_shapes_are_accepted():
-    infinite = [[np.inf, -np.inf, 0]]
-    np.testing.assert_array_equal(read_scores(infinite, NAMES), infinite)
-    assert read_scores([1.5, -2.0], np.array(["a"])).tolist() == [[1.5], [-2.0]]
-    assert read_scores(np.zeros((0, 3)), NAMES, scale="probability").shape == (0, 3)
-    single = SCORES.astype(np.float32)
-    assert read_scores(single, NAMES).dtype == np.float64
-    assert read_scores(single, NAMES, dtype=None) is single
-
-
 def test_missing_values_are_replaced():
     read = read_scores([[np.nan, 0.5, np.nan]], NAMES, scale="probability", missing=[0.1, 0.2, 0.3])
     np.testing.assert_array_equal(read, [[0.1, 0.5, 0.3]])

@@ -39,9 +39,3 @@ def test_suggestions_and_explanations_have_the_same_probability():
             assert suggestion.probability == probability[i, suggestion.label]
         for one in explained[i]:
             assert abs(one.probability - probability[i, one.label]) < 1e-12
-
-
-def test_known_labels_stay_certain():
-    probability = HONEST.predict_proba(X_NEW[:1], known={"accepted": [0], "rejected": [1]})
-    assert probability[0, 0] == 1
-    assert probability[0, 1] == 0

@@ -136,17 +136,6 @@ class TestCorrection:
         np.testing.assert_allclose(fitted.rescore(content), expected, rtol=0, atol=1e-9)
 
 
-def test_infinite_shrinkage_leaves_one_weight():
-    Y, content = coupled_world(3, n=600)
-    one, almost = (fit_auto(Y, content, shrinkage=shrinkage) for shrinkage in (np.inf, 1e12))
-    assert one.combination_.predicted.correction is None
-    np.testing.assert_allclose(one.rescore(content), almost.rescore(content), atol=1e-6)
-    filled = one.combination_.predicted.filled(content)
-    paper = one.labels_.log_odds(filled) - logit(one.prior_)
-    expected = content + one.evidence_weight_ * paper
-    np.testing.assert_allclose(one.rescore(content), expected, atol=1e-9)
-
-
 @pytest.mark.parametrize("copies", [False, True])
 def test_the_weight_has_the_smallest_brier_score_of_eleven(copies):
     Y, content = coupled_world(5, n=800, copies=copies)
@@ -205,17 +194,6 @@ class TestSampleWeight:
             weighted.rescore(self.content), repeated.rescore(self.content), atol=2e-3
         )
 
-    def test_0_changes_no_fold_of_the_other_documents(self):
-        weight = np.where(np.arange(150) % 3 > 0, 2.0, 0.0)
-        some = weight > 0
-        given = LogisticLabels(), "soft", "auto"
-        found = cross_fitted_posterior(*given, read_labels(self.Y), self.content, weight)
-        expected = cross_fitted_posterior(
-            *given, read_labels(self.Y[some]), self.content[some], weight[some]
-        )
-        np.testing.assert_array_equal(found[some], expected)
-        assert np.isfinite(found).all()
-
 
 class TestInTheClassifier:
     rng = np.random.default_rng(13)
@@ -259,12 +237,6 @@ def test_a_constant_label_keeps_its_content():
     assert fitted.combination_.predicted.paper.constant.tolist() == [False] * 6 + [True] * 3
     np.testing.assert_array_equal(fitted.rescore(wide)[:, 6:], wide[:, 6:])
     np.testing.assert_array_equal(fitted.rescore(-wide)[:, 6:], -wide[:, 6:])
-
-
-@pytest.mark.parametrize("shrinkage", [0, -1, np.nan])
-def test_shrinkage_must_be_above_0(shrinkage):
-    with pytest.raises(ValueError, match=f"shrinkage must be above 0, got {shrinkage}.*Use float"):
-        fit_auto(*coupled_world(0, n=20), shrinkage=shrinkage)
 
 
 def test_learning_needs_out_of_fold_scores():

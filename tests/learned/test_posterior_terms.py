@@ -78,17 +78,6 @@ def test_parts_add_up_in_any_order_of_known_labels(model, i, answers):
         np.testing.assert_allclose(model.rescore(content, known), posterior.log_odds, atol=1e-12)
 
 
-@every_model
-def test_known_labels_do_not_change_the_part_of_predicted_labels(model):
-    known = np.full(CONTENT.shape, np.nan)
-    known[:, 0], known[::2, 3] = Y[:, 0], Y[::2, 3]
-    before, after = (model.posterior(CONTENT, k).parts for k in (None, known))
-    assert [part.name for part in after][:4] == [
-        *("prior", "content", "predicted labels", "known labels")
-    ]
-    np.testing.assert_allclose(after[2].log_odds, before[2].log_odds, rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("options", "weight"),
     [

@@ -55,17 +55,6 @@ def test_all_other_labels_known_is_equation_2_with_the_same_weight(variant, weig
         np.testing.assert_allclose(rule.posterior(content, known)[:, j], expected[:, j])
 
 
-def test_known_labels_are_certain_and_change_the_others():
-    labels, prior, content = linear(5)
-    known = np.full(content.shape, np.nan)
-    known[:, 0], known[2, 1] = 1, 0
-    posterior = combination(labels, prior).posterior(content, known)
-    assert (posterior[:, 0] == np.inf).all()
-    assert posterior[2, 1] == -np.inf
-    assert np.isfinite(posterior[:, 2:]).all()
-    assert (posterior[:, 2] != combination(labels, prior).posterior(content)[:, 2]).all()
-
-
 def test_known_labels_replace_predictions_with_the_same_weight():
     labels, prior, content = linear(6)
     known = np.full(content.shape, np.nan)
@@ -80,18 +69,6 @@ def test_known_labels_replace_predictions_with_the_same_weight():
     np.testing.assert_allclose(
         parts[3].log_odds[is_open], (expected - content - predicted)[is_open]
     )
-
-
-def test_no_known_labels_equal_all_open():
-    labels, prior, content = linear(7)
-    rule = combination(labels, prior, weight=0.4)
-    open_labels = np.full(content.shape, np.nan)
-    np.testing.assert_array_equal(rule.posterior(content), rule.posterior(content, open_labels))
-    one_known = open_labels.copy()
-    one_known[0, 0] = (
-        1  # the other documents have no known labels, and go the other way through the code
-    )
-    np.testing.assert_allclose(rule.posterior(content, one_known)[1:], rule.posterior(content)[1:])
 
 
 def test_evidence_that_is_not_linear_gets_known_labels():

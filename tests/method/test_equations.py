@@ -248,29 +248,6 @@ def test_hard_variant_fills_in_decisions_and_one_half_is_1(door, kind, seed):
     same(door(world.label_classifier(kind), "hard", 1.0, world.Y, content), expected)
 
 
-class RememberingLabels(CountedLabels):
-    """Counts, and keeps what it was asked."""
-
-    asked = []
-
-    def log_odds(self, L):
-        self.asked.append(np.array(L))
-        return super().log_odds(L)
-
-
-@every_door
-@every_variant
-def test_label_classifier_gets_the_filled_in_matrix(door, variant):
-    world = World(17)
-    content = world.rng.normal(size=(6, P))
-    content[0] = 0.0
-    RememberingLabels.asked.clear()
-    door(RememberingLabels(), variant, 1.0, world.Y, content)
-    seen = np.vstack(RememberingLabels.asked)  # once or more often
-    filled = content >= 0 if variant == "hard" else expit(content)
-    same(seen, np.tile(filled, (len(seen) // len(content), 1)))
-
-
 @every_door
 @every_kind
 @every_variant
@@ -298,19 +275,6 @@ def test_constant_labels_keep_their_content(door, labels, variant, weight):
     posterior = door(labels, variant, weight, Y, content)
     same(posterior[:, [0, -1]], content[:, [0, -1]])
     assert np.abs(posterior - content)[:, 1:-1].max() > 0.01
-
-
-@every_door
-@ours
-@every_variant
-@laws
-@given(seed=seeds, weight=st.floats(0, 2))
-def test_evidence_weight_is_linear_in_log_odds(door, labels, variant, seed, weight):
-    world = World(seed)
-    content = world.rng.normal(size=(5, P))
-    paper = door(labels, variant, 1.0, world.Y, content)
-    weighed = door(labels, variant, weight, world.Y, content)
-    same(weighed, (1 - weight) * content + weight * paper)
 
 
 @every_door

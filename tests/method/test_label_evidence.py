@@ -222,8 +222,3 @@ class TestNeighbours:
         )
         whole = LogisticLabels(neighbours=9).fit(Y[::-1])
         assert merged.weights_.data.tobytes() == whole.weights_.data.tobytes()
-
-    @pytest.mark.parametrize("neighbours", [0, 33, 2.5, True, "all"])
-    def test_invalid_number_raises(self, neighbours):
-        with pytest.raises(ValueError, match=r"from 1 to 32, \"auto\" or None \(all labels\)"):
-            LogisticLabels(neighbours=neighbours).fit(self.labels(p=4))

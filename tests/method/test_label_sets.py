@@ -64,14 +64,6 @@ def test_merged_blocks_equal_the_whole(Y, data):
 
 @settings(deadline=None, max_examples=60)
 @given(MATRICES, st.data())
-def test_integer_weights_equal_repetition(Y, data):
-    times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(Y), max_size=len(Y))), int)
-    weighted = count_label_sets(read_labels(Y), times.astype(float))
-    assert_same_arrays(weighted, count_label_sets(read_labels(np.repeat(Y, times, axis=0))))
-
-
-@settings(deadline=None, max_examples=60)
-@given(MATRICES, st.data())
 def test_counts_per_label_are_those_of_the_documents(Y, data):
     weight = np.array(data.draw(st.lists(st.floats(0.1, 5), min_size=len(Y), max_size=len(Y))))
     sets = count_label_sets(read_labels(Y), weight)
@@ -92,15 +84,6 @@ def test_label_without_known_cells_has_prior_one_half():
         sets = count_label_sets(read_labels(Y), rng.random(60))
         assert sets.known()[0] == 0
         assert sets.prior()[0] == 0.5
-
-
-@pytest.mark.parametrize(("n", "p"), [(0, 3), (4, 0), (0, 0)])
-def test_no_documents_or_no_labels_are_accepted(n, p):
-    sets = count_label_sets(read_labels(np.zeros((n, p))))
-    assert sets.positive.shape == (min(n, 1), p)
-    assert sets.n_documents == n
-    np.testing.assert_array_equal(sets.prior(), np.full(p, 0.0 if n else 0.5))
-    assert_same_arrays(sets.merge(), sets)
 
 
 def test_blocks_with_different_labels_raise():

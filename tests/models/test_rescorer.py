@@ -5,11 +5,9 @@ from scipy import sparse
 from scipy.special import logit
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.tree import DecisionTreeClassifier
 
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.label_matrix import Cells, read_labels
-from labelkin.learned.fitting import LearnedWeight
 from labelkin.method.label_evidence import SVMLabels
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
@@ -27,14 +25,6 @@ def test_accepted_and_rejected_labels_change_the_others():
     assert accepted[0, 2] == 1
     assert rejected[0, 2] == 0
     assert rejected[0, 1] < open_grain < accepted[0, 1]
-
-
-def test_scores_may_be_minus_infinity():
-    posterior = (
-        LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y).rescore([[-np.inf, 0.0, 2.0]])
-    )
-    assert posterior[0, 0] == -np.inf
-    assert np.isfinite(posterior[0, 1:]).all()
 
 
 @pytest.mark.parametrize(
@@ -137,15 +127,6 @@ class TestCandidates:
         assert (found.indptr == scores.indptr).all()
         assert (found.indices == scores.indices).all()
 
-    @pytest.mark.parametrize("labels", [None, DecisionTreeClassifier(max_depth=3, random_state=0)])
-    def test_label_outside_the_candidates_is_rejected(self, labels):
-        Y, Z, stored = self.made()
-        rescorer = LabelRescorer(labels, evidence_weight=1, scale="log_odds").fit(Y)
-        dense = rescorer.rescore(np.where(stored, Z, -np.inf))
-        cells = Cells.of(sparse.csr_array(stored.astype(float)))
-        found = rescorer.rescore(cells.matrix(cells.at(Z)))
-        np.testing.assert_allclose(found.data, dense[stored], rtol=0, atol=1e-12)
-
     @pytest.mark.parametrize(
         ("scores", "message"),
         [
@@ -203,15 +184,6 @@ class TestLearningMore:
             rescorer.learn_more(self.further)
 
 
-def test_rescoring_leaves_the_scores_unchanged() -> None:
-    Y = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0], [0, 0, 1]])
-    scores = np.random.default_rng(0).normal(size=Y.shape)
-    rescorer = LabelRescorer(evidence_weight=1.0, scale="log_odds").fit(Y)
-    given = scores.copy()
-    rescorer.rescore(given)
-    np.testing.assert_array_equal(given, scores)
-
-
 class TestCautiousWeight:
     """Without out-of-fold scores the weight of predicted labels is small."""
 
@@ -251,7 +223,3 @@ class TestCautiousWeight:
             )
         scores = np.array([[-1.0, 0.0, 2.0]])
         np.testing.assert_allclose(blocks.rescore(scores), self.fitted().rescore(scores), rtol=1e-9)
-
-    def test_learned_weight_needs_scores(self):
-        with pytest.raises(ValueError, match="scores must be given to learn a weight"):
-            LabelRescorer(evidence_weight=LearnedWeight()).fit(Y)
