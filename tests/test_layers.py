@@ -32,7 +32,7 @@ LAYERS = [
     {"estimator", "thresholds", "vocabulary"},
     {"corpora", "evaluation", "solvers", "text"},
     {"label_matrix", "registry", "scaling", "scikit_learn"},
-    {"files", "helper_process", "odds", "records", "validation"},
+    {"files", "odds", "records", "validation"},
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
 TREES = modules()
