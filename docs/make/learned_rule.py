@@ -116,7 +116,7 @@ def _others(lines: Sequence[Line]) -> list[str]:
 
 
 class Numbers(NamedTuple):
-    """What the figures show.
+    """Numbers of the figures.
 
     Attributes
     ----------

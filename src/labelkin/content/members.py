@@ -23,7 +23,7 @@ from labelkin.content.nearest_neighbours import NearestNeighbours
 from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.odds import to_log_odds
 from labelkin.registry import PARTS
-from labelkin.solvers.shrunken_logistic import GroupedCells, Prior, fit_logistic
+from labelkin.solvers.grouped_logistic import GroupedCells, Prior, fit_logistic
 
 _Floats = NDArray[np.float64]
 
