@@ -135,7 +135,7 @@ class TestInAnEnsemble:
     def test_a_missing_view_says_nothing(self):
         texts, Y = titled_world()
         model = ContentEnsemble(list(self.members), random_state=0).fit(texts, Y)
-        parts = model.member_contributions(["\nships at sea", "Corn\nships at sea"])
+        parts = model.decompose(["\nships at sea", "Corn\nships at sea"])[1]
         assert "title" in parts
         assert not parts["title"][0].any()
         assert parts["title"][1, 0] > 1

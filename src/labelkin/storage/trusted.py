@@ -85,7 +85,7 @@ PLACES: dict[str, str] = {
     "Combination": "labelkin.learned.terms.Combination",
     "KnownLabels": "labelkin.learned.terms.KnownLabels",
     "LabelMatrix": "labelkin.label_matrix.LabelMatrix",
-    "Member": "labelkin.content.ensemble_spec.Member",
+    "Member": "labelkin.content.members.Member",
     "LabelSets": "labelkin.method.label_sets.LabelSets",
     "LinearTerm": "labelkin.solvers.logistic.LinearTerm",
     "OmikujiContent": "labelkin_omikuji.OmikujiContent",
