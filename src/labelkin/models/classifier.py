@@ -31,7 +31,7 @@ from labelkin.explain.contributions import (
     Suggestion,
     content_and_members,
 )
-from labelkin.label_matrix import Cells, to_dense
+from labelkin.label_matrix import Cells, read_labels, to_dense
 from labelkin.learned.calibration import Calibration, check_can_calibrate, fit_calibration
 from labelkin.learned.fitting import (
     EvidenceWeight,
@@ -299,6 +299,33 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         if self.keep_out_of_fold:
             self.out_of_fold_ = OutOfFold(content, posterior, labels.public())
         return posterior
+
+    def retune(self, thresholds: ThresholdChoice) -> Self:
+        """Replace the thresholds without refitting the model.
+
+        Parameters
+        ----------
+        thresholds : float, metric, rule or name
+            As the parameter ``thresholds``. Rules that need scores are tuned on ``out_of_fold_``.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        rule = rule_for(thresholds)
+        kept = getattr(self, "out_of_fold_", None)
+        if kept is None and rule.needs_scores:
+            raise ValueError(
+                f"thresholds={thresholds!r} must be tuned on out-of-fold evidence, which this "
+                "model does not contain. Fit with keep_out_of_fold=True."
+            )
+        names = self.label_names_
+        labels = read_labels(np.zeros((1, len(names))) if kept is None else kept.Y, names=names)
+        deployed = None if kept is None else self.rescorer_.rescore(kept.content)
+        self.thresholds_ = fit_rule(rule, deployed, labels)
+        self.thresholds = thresholds
+        return self
 
     def _log_odds(self, X: Any, known: Any = None) -> Any:
         with self._jobs():
