@@ -64,9 +64,9 @@ def test_on_reuters_the_solver_of_the_paper_stands_beside_the_exact_one():
     ]
 
 
-def test_ten_experiments_are_packaged():
+def test_nine_experiments_are_packaged():
     assert set(SHIPPED) == {
-        "demo", "reuters21578", "ohsumed23", "rcv1", "rcv1-tokens", "rcv1-sample", "music",
+        "demo", "reuters21578", "ohsumed23", "rcv1", "rcv1-sample", "music",
         "proteins", "social", "text-classics",
     }  # fmt: skip
 
@@ -77,7 +77,6 @@ def test_ten_experiments_are_packaged():
         ("reuters21578", 30, {"criterion": "information_gain", "combine": "sum", "k": 1000}),
         ("ohsumed23", 45, None),
         ("rcv1", 100, {"criterion": "chi2", "combine": "max", "k": 8000}),
-        ("rcv1-tokens", 100, {"criterion": "chi2", "combine": "max", "k": 8000}),
     ],
 )
 def test_nearest_neighbours_have_the_paper_s_k_and_terms(name, k, terms):
@@ -98,8 +97,7 @@ def test_measured_features_have_a_gaussian_naive_bayes():
 def test_terms_are_in_at_least_as_many_documents_as_in_the_paper():
     for name in ("reuters21578", "ohsumed23"):
         assert find_experiment(name).words["min_documents"] == 3
-    for name in ("rcv1", "rcv1-tokens"):
-        assert find_experiment(name).corpora[0].options["min_documents"] == 5
+    assert find_experiment("rcv1").corpora[0].options["min_documents"] == 5
 
 
 def test_every_metric_of_an_evaluation_can_be_asked_for():

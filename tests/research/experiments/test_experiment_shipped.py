@@ -10,7 +10,6 @@ from scipy import sparse
 
 from labelkin import corpora
 from labelkin.research.experiments import (
-    find_experiment,
     new_experiment,
     parse_experiment,
     prepared_corpus,
@@ -163,32 +162,3 @@ def test_a_corpus_nothing_can_be_compared_on_is_an_error_at_once(tmp_path):
     corpus = write_jsonl(tmp_path / "mine.jsonl", documents(1))
     with pytest.raises(ValueError, match=r"at least 2 documents, .*mine\.jsonl has 1"):
         new_experiment(corpus, tmp_path / "x.toml")
-
-
-def write_tokens(folder, n_train, n_test):
-    """Write token files of RCV1's form; the term ``rare`` is in four training documents."""
-    rng = np.random.default_rng(0)
-    parts = [("train", 2286, n_train)]
-    parts += [(f"test_pt{k}", 26_151 + k * 1000, n_test // 4) for k in range(4)]
-    with (folder / "rcv1-v2.topics.qrels").open("w") as qrels:
-        for name, first, n_documents in parts:
-            lines = []
-            for number in range(first, first + n_documents):
-                topic = int(rng.integers(3))
-                words = [f"s{topic}"] * (1 + topic) + [f"t{number % 6}", "all"]
-                words += ["rare"] if name == "train" and number < first + 4 else []
-                lines.append(f".I {number}\n.W\n{' '.join(words)}\n\n")
-                qrels.write(f"C{topic} {number} 1\nCALL {number} 1\n")
-            (folder / f"lyrl2004_tokens_{name}.dat").write_text("".join(lines))
-
-
-def test_tokens_of_rcv1_give_naive_bayes_counts_of_terms_in_five_documents(tmp_path):
-    write_tokens(tmp_path, 40, 20)
-    text = find_experiment("rcv1-tokens").text
-    experiment = parse_experiment(text.replace("n_neighbors = 100", "n_neighbors = 5"))
-    prepared = prepared_corpus.prepare(experiment.corpora[0], experiment.words, tmp_path)
-    assert prepared.kind == "counts"
-    assert prepared.X_train.shape == (40, 10)  # s0 to s2, t0 to t5, all; rare is left out
-    assert prepared.X_train.max() == 3
-    results = run_experiment(experiment, tmp_path / "out", paths={"rcv1": tmp_path})
-    assert results.corpora[0].Y.shape == (20, 4)
