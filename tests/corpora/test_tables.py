@@ -173,7 +173,7 @@ def test_options_of_tables_are_errors_for_other_formats(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("book.xlsx", b"PK\x03\x04\x14\0\6\0", "such as .xlsx, .docx"),
+        ("book.xlsx", b"PK\x03\x04\x14\0\6\0", "as .xlsx, .docx"),
         ("page.png", b"\x89PNG\r\n\x1a\n\0\0", "a picture"),
         ("paper.pdf", b"%PDF-1.7\n%\xe2\xe3", "a PDF"),
     ],

@@ -50,4 +50,4 @@ def with_group(rules, group, names):
     above = broader_and_self(rules, names)
     if any(len(above[name] & set(group)) > 1 for name in names):
         return rules
-    return rules + Rules(exclusive=[group])
+    return Rules(exclusive=[*rules.exclusive, group], implies=rules.implies)

@@ -325,7 +325,9 @@ class Documents:
                 used.setdefault(key.field, []).extend(x for x in there if x == key.name)
         read = {key.name for key in keys}
         others = dict.fromkeys((*self.understood.unused, *there))
-        self.understood.unused = [name for name in others if name and name not in read]
+        unused = [name for name in others if name and name not in read]
+        unused.sort(key=lambda name: not any(find_names(one, [name]) for one in FIELDS))
+        self.understood.unused = unused
         return keys
 
     def _keys_of(self, wanted: Field, there: Sequence[str]) -> Iterator[_Key]:

@@ -42,7 +42,7 @@ _PACKED_ENDING = re.compile(r"\.(?:gz|bz2|xz)$", re.IGNORECASE)
 
 #: First bytes of files that are not texts.
 _NO_TEXTS = {
-    "a packed document, such as .xlsx, .docx, .ods and .odt": re.compile(rb"PK\x03\x04"),
+    "a packed document, as .xlsx, .docx, .ods and .odt are": re.compile(rb"PK\x03\x04"),
     "an old document of Office (.xls, .doc)": re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
     "a PDF": re.compile(rb"%PDF-"),
     "a picture": re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8"),
@@ -166,7 +166,7 @@ def decoded_lines(
         now = encoding or marked or "utf-8"
         if encoding is None and "\0" in beginning[:_START].decode(now, errors="replace"):
             raise ValueError(f"{name} must be a text file, and has zero bytes: it is binary.")
-        if "\n".encode(now)[-1:] != b"\n" or len("\n".encode(now)) > 1:
+        if codecs.lookup(now).name.startswith(("utf-16", "utf-32")):
             yield from _wide_lines(file, now, name)
             return
         for number, found_line in _numbered(file, kind, path, name):

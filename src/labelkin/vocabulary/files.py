@@ -8,13 +8,12 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
 
 from labelkin.corpora.lines import decoded_lines, stem_of, table_rows
 from labelkin.vocabulary.bound_rules import groups_of
 from labelkin.vocabulary.record import Concept, Vocabulary
 from labelkin.vocabulary.rules import Rules
-from labelkin.vocabulary.skos import SKOS_FORMATS, read_concepts
+from labelkin.vocabulary.skos import SKOS_FORMATS, read_skos
 
 #: Vocabularies that come with the package, by name.
 PACKAGED = {"newsroom": "newsroom.ttl"}
@@ -62,8 +61,7 @@ def read_vocabulary(path: str | os.PathLike[str], *, language: str | None = None
     given = str(path)
     if given in PACKAGED and not Path(given).exists():
         with files("labelkin.vocabulary").joinpath(PACKAGED[given]).open("rb") as file:
-            concepts = read_concepts(file.read(), PACKAGED[given])
-        return concepts.vocabulary(given, language)
+            return read_skos(file.read(), PACKAGED[given], given, language)
     path = Path(path)
     _check_file(path)
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
@@ -75,7 +73,7 @@ def read_vocabulary(path: str | os.PathLike[str], *, language: str | None = None
             f"{path.name}: a vocabulary must be called {known}, got {path.suffix.lower()!r}. "
             "Rename it by its format."
         )
-    return read_concepts(path.read_bytes(), path.name).vocabulary(path.stem, language)
+    return read_skos(path.read_bytes(), path.name, path.stem, language)
 
 
 def read_relations(path: str | os.PathLike[str]) -> Rules:
@@ -207,26 +205,17 @@ def _concepts(name: str, rows: Sequence[tuple[str, list[str]]]) -> Iterator[Conc
                     f"{place}: a row must have the header's {n_cells} cells, got {len(cells)}. Is "
                     "the delimiter right, and the file whole?"
                 )
-            names = {tag: cells[j] for tag, j in columns.names.items() if cells[j]}
-            uri, notation = cells[columns.uri], ""
-            if columns.notation is not None:
-                notation = cells[columns.notation]
+            names = {tag: cells[j] for tag, j in columns[1].items() if cells[j]}
+            uri = cells[columns[0]]
+            notation = cells[header.index("notation")] if "notation" in header else ""
         uri = uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
         if not uri:
             raise ValueError(f"{place}: a concept must have a URI, got an empty cell.")
         yield Concept(uri, names, notation)
 
 
-class _Columns(NamedTuple):
-    """The columns of a table."""
-
-    uri: int
-    names: dict[str, int]
-    notation: int | None
-
-
-def _columns(name: str, header: Sequence[str]) -> _Columns | None:
-    """Return the columns of a header; ``None`` if the first line is not a header."""
+def _columns(name: str, header: Sequence[str]) -> tuple[int, dict[str, int]] | None:
+    """Return the columns of the URI and of names by language; ``None`` without a header."""
     uri = next((header.index(word) for word in _URI_COLUMNS if word in header), None)
     names: dict[str, int] = {}
     for j, cell in enumerate(header):
@@ -241,4 +230,4 @@ def _columns(name: str, header: Sequence[str]) -> _Columns | None:
         raise ValueError(
             f"{name}: the header must name {wanted}, got {', '.join(map(repr, header))}."
         )
-    return _Columns(uri, names, header.index("notation") if "notation" in header else None)
+    return uri, names

@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
@@ -39,48 +38,24 @@ _ENTITY = re.compile(rb"""<!ENTITY\s+(?:%\s+)?[^\s"'>]+\s+("[^"]*"|'[^']*')""")
 _Pair = tuple[Any, Any]
 
 
-@dataclass(frozen=True)
-class SkosConcepts:
-    """The content of a SKOS file.
-
-    Attributes
-    ----------
-    file : str
-        Name of the file, for messages.
-    concepts : list of Concept
-        By URI.
-    disjoint : list of pairs of str
-        URIs of concepts that exclude each other.
-    replaced : dict of str to str
-        Replaced URIs → their successors.
-    """
-
-    file: str
-    concepts: list[Concept]
-    disjoint: list[tuple[str, str]]
-    replaced: dict[str, str]
-
-    def vocabulary(self, name: str, language: str | None = None) -> Vocabulary:
-        """Return the vocabulary with names shown in a language."""
-        try:
-            return Vocabulary.of(
-                self.concepts,
-                name=name,
-                language=language,
-                disjoint=self.disjoint,
-                replaced=self.replaced,
-            )
-        except ValueError as error:
-            raise ValueError(f"{self.file}: {error}") from None
-
-
-def read_concepts(data: bytes, file: str) -> SkosConcepts:
+def read_skos(data: bytes, file: str, name: str, language: str | None = None) -> Vocabulary:
     """Read the bytes of a SKOS file in the format of its suffix.
 
     ``skos:broader`` and ``skos:narrower``, also their transitive forms, are relations between
     concepts, ``owl:disjointWith`` too; ``dct:isReplacedBy`` names a successor. Names are
     ``skos:prefLabel``, those of SKOS-XL, or else ``rdfs:label``. Mappings to other vocabularies
     (``skos:broadMatch`` …) are not read.
+
+    Parameters
+    ----------
+    data : bytes
+        The content of the file.
+    file : str
+        Its name, for its suffix and for messages.
+    name : str
+        Name of the vocabulary.
+    language : str, optional
+        Language of shown names.
     """
     rdflib, graph = _read_graph(data, file)
     broader, disjoint = _relations(rdflib, graph)
@@ -122,8 +97,12 @@ def read_concepts(data: bytes, file: str) -> SkosConcepts:
         )
         for uri in sorted(map(str, concepts))
     ]
-    apart = [(str(a), str(b)) for a, b in sorted(disjoint) if concepts.issuperset((a, b))]
-    return SkosConcepts(file, found, apart, _replaced(rdflib, graph))
+    apart = [(str(a), str(b)) for a, b in sorted(disjoint)]
+    replaced = _replaced(rdflib, graph)
+    try:
+        return Vocabulary.of(found, name=name, language=language, disjoint=apart, replaced=replaced)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
 
 
 class _Literals:
@@ -197,11 +176,20 @@ def _read_graph(data: bytes, file: str) -> tuple[Any, Any]:
     graph, room = rdflib.Graph(), _CHARACTERS + _PER_BYTE * len(data)
     if language == "xml":
         _check_entities(data, file)
-    with _saying_unreadable(file, language), _bounded(graph.store, room):
-        if language == "json-ld":
-            data = json.dumps(json.loads(data)).encode()  # in UTF-8
-        # As bytes, never as a path: rdflib might take that for an address.
-        graph.parse(data=data, format=language)
+    try:
+        with _bounded(graph.store, room):
+            if language == "json-ld":
+                data = json.dumps(json.loads(data)).encode()  # in UTF-8
+            # As bytes, never as a path: rdflib may interpret a path as an address.
+            graph.parse(data=data, format=language)
+    except MemoryError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(
+            f"{file}: the file must be RDF in {language}, and cannot be read: {reason}. Does the "
+            "ending fit the format?"
+        ) from error
     return rdflib, graph
 
 
@@ -239,21 +227,6 @@ def _bounded(store: Any, room: int) -> Iterator[None]:
             yield
         finally:
             contexts.source_to_json, contexts.Term = before
-
-
-@contextmanager
-def _saying_unreadable(file: str, language: str) -> Iterator[None]:
-    """Turn the errors of parsers into one error with the name of the file."""
-    try:
-        yield
-    except MemoryError:
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(
-            f"{file}: the file must be RDF in {language}, and cannot be read: {reason}. Does the "
-            "ending fit the format?"
-        ) from error
 
 
 def _check_entities(data: bytes, file: str) -> None:
