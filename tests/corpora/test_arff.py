@@ -61,13 +61,6 @@ def test_the_first_attributes_are_labels_and_the_others_features(tmp_path):
     assert (corpus.name, corpus.features) == ("tiny", "weights")
 
 
-def test_a_negative_number_of_labels_counts_from_the_end(tmp_path):
-    header = HEADER.replace("-C 2", "-C -2").replace("numeric", "{0,1}").replace("real", "{0,1}")
-    corpus = read_arff(write(tmp_path, "1,0,1,0\n", header))
-    assert corpus.label_names.tolist() == ["it's", "length"]
-    assert corpus.terms.tolist() == ["red wine", "tea"]
-
-
 def test_sparse_rows_make_a_sparse_matrix_that_liblinear_takes(tmp_path):
     corpus = read_arff(write(tmp_path, "{1 1,3 2}\n{}\n{ 2 3 , 0 1 }\n"))
     assert features(corpus) == [[0, 2], [0, 0], [3, 0]]
@@ -155,11 +148,6 @@ def test_the_xml_file_names_the_labels_nested_or_not(tmp_path):
     assert corpus.name == tmp_path.name
 
 
-def test_an_xml_file_of_the_same_name_comes_before_the_relation(tmp_path):
-    path = write(mulan(tmp_path), "1,0,2,1\n", HEADER.replace("length real", "length {0,1}"))
-    assert read_arff(path).label_names.tolist() == ["tea", "red wine", "length"]
-
-
 @pytest.mark.parametrize(
     ("change", "match"),
     [
@@ -233,12 +221,6 @@ def test_a_row_that_does_not_fit_is_named_with_its_line(tmp_path, rows, match):
 def test_a_damaged_header_is_named_with_its_line(tmp_path, header, match):
     with pytest.raises(ValueError, match=match):
         read_arff(write(tmp_path, "1,0,2,3\n", header))
-
-
-def test_a_header_cut_off_is_named_with_its_line(tmp_path):
-    path = write(tmp_path, "", HEADER.removesuffix("@data\n"))
-    with pytest.raises(ValueError, match=r"line 7: the header must end with @data, got the end of"):
-        read_arff(path)
 
 
 PUBLISHED = {

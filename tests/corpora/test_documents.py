@@ -84,14 +84,6 @@ def test_known_labels_are_read_from_lines_and_cells():
     assert document.known is None
 
 
-@pytest.mark.parametrize(
-    ("format", "field"), [("text", "labels"), ("annif_tsv", "id"), ("text", "accepted")]
-)
-def test_fields_that_a_format_cannot_have_are_errors(format, field):
-    with pytest.raises(ValueError, match=f"f must have '{field}' .* '{format}' has no place"):
-        list(Documents(["a\n"], format, needed=("text", field), name="f"))
-
-
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, bytes])
 def test_a_file_is_read_again_at_every_pass_packed_or_not(tmp_path, pack):
     path = tmp_path / "a.jsonl"
@@ -132,15 +124,6 @@ def test_a_pipe_that_has_a_name_is_opened_once(tmp_path):
     assert names_and_texts(path) == [(1, "a")]
     writer.join(timeout=5)
     assert not writer.is_alive()
-
-
-def test_labels_beside_the_texts_of_a_folder_may_be_optional(tmp_path):
-    for name, content in {"a.txt": "x", "a.key": "tea\n", "b.txt": "y"}.items():
-        (tmp_path / name).write_text(content)
-    assert [d.labels for d in Documents(tmp_path, optional=("labels",))] == [("tea",), None]
-    assert [d.labels for d in Documents(tmp_path)] == [None, None]
-    with pytest.raises(ValueError, match=r"b\.txt: every text must have a .*, got none"):
-        list(Documents(tmp_path, needed=("text", "labels")))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Annif's corpora: short texts in TSV and CSV, full texts in folders."""
 
-import gzip
-
 import pytest
 
 from labelkin.corpora import load
@@ -30,15 +28,6 @@ def test_short_texts_become_a_corpus_with_uris_as_labels(write):
     assert corpus.label_sets() == [(SUGAR, TEA), (TEA,), ()]
     assert corpus.ids is None
     assert corpus.train.tolist() == [0, 1, 2]
-
-
-def test_a_second_file_is_the_test_part(write):
-    folder = write(train_tsv=SHORT)
-    (folder / "test.tsv.gz").write_bytes(gzip.compress(f"Sweet\t<{SUGAR}>".encode()))
-    corpus = read_texts(folder / "train.tsv", folder / "test.tsv.gz", name="drinks")
-    assert corpus.name == "drinks"
-    assert corpus.train.tolist() == [0, 1, 2]
-    assert corpus.documents[corpus.test].tolist() == ["Sweet"]
 
 
 @pytest.mark.parametrize(
@@ -102,19 +91,6 @@ def test_names_and_uris_are_not_mixed(write):
     folder = write(a_txt="x", a_key="tea", b_txt="y", b_tsv=f"<{TEA}>\ttea")
     with pytest.raises(ValueError, match=r"all be URIs \(\.tsv\) or all be names \(\.key\)"):
         read_texts(folder)
-
-
-def test_a_wrong_subject_file_is_named(write):
-    folder = write(a_txt="x", a_tsv=f"<{TEA}>\ttea\n<{SUGAR}\tsugar\n")
-    with pytest.raises(ValueError, match=r"a\.tsv, line 2: labels must be URIs"):
-        read_texts(folder)
-
-
-def test_an_empty_folder_is_no_corpus(tmp_path):
-    with pytest.raises(
-        ValueError, match=r"must have documents, \.txt or \.json files, and has none"
-    ):
-        read_texts(tmp_path)
 
 
 def test_load_distinguishes_annif_s_formats_from_other_tables(write):

@@ -1,4 +1,4 @@
-"""JSON lines: what is written comes back, and what is wrong is named."""
+"""JSON lines: unchanged texts, and errors with their line."""
 
 import gzip
 import json

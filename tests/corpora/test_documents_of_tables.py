@@ -1,6 +1,7 @@
-"""CSV and TSV: what pandas and the csv module write is read, and what is wrong is named."""
+"""CSV and TSV: tables of pandas and the csv module, and errors with their line."""
 
 import csv
+import gzip
 
 import pandas as pd
 import pytest
@@ -119,3 +120,10 @@ def test_wrong_parameters_are_errors(write):
         read_texts(path, columns={"id": "nr"}, delimiter=",")
     with pytest.raises(ValueError, match="separator must be at least one character"):
         read_texts(path, separator="", delimiter=",")
+
+
+def test_a_truncated_gzip_file_is_an_error(tmp_path):
+    path = tmp_path / "cut.tsv.gz"
+    path.write_bytes(gzip.compress(b"text\tlabels\nx\ty\n")[:-3])
+    with pytest.raises(ValueError, match=r"cut\.tsv\.gz, line \d: .*cut off\?"):
+        read_texts(path)

@@ -104,14 +104,6 @@ def test_a_folder_of_something_else_is_not_the_corpus(homes, tmp_path):
         load("rcv1-sample")
 
 
-def test_a_known_corpus_is_loaded_from_a_given_path(tmp_path):
-    folder = write_mulan(tmp_path / "elsewhere", name="any")
-    corpus = load("emotions", folder)
-    assert corpus.name == "emotions"
-    assert corpus.train.tolist() == [0, 1]
-    assert corpus.test.tolist() == [2]
-
-
 def test_ohsumed_is_read_from_full_texts_where_they_are(homes):
     folder = homes[0] / "ohsumed"
     folder.mkdir(parents=True)

@@ -77,10 +77,6 @@ class TestView:
         by_hand = TermWeights("ltc").fit_transform(clone(WORDS).fit_transform(bodies))
         assert (found != by_hand).nnz == 0
 
-    def test_a_document_without_a_title_is_an_empty_row(self):
-        found = TextView("title", counts=WORDS).fit_transform(DOCUMENTS)
-        assert np.diff(found.indptr).tolist() == [1, 1, 0]
-
     def test_titles_stand_beside_it_with_their_weight(self):
         plain = TextView("text", counts=WORDS).fit(DOCUMENTS)
         both = TextView("text", title_weight=0.5, counts=WORDS).fit(DOCUMENTS)

@@ -1,11 +1,9 @@
 """Words and their counts: compared with counting by hand; patterns and positions of words."""
 
-import pickle
 import re
 import sys
 import unicodedata
 import weakref
-from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -15,8 +13,6 @@ import Stemmer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 
 from labelkin.corpora import newsroom
@@ -84,11 +80,6 @@ def test_stop_words_are_left_out_before_stemming_not_after():
     assert WordCounts(stop_words=["be"]).fit_transform(texts)[0].sum() == 2
 
 
-def test_stop_words_match_in_any_case():
-    model = WordCounts(stop_words=["THE"], stem=False, min_documents=1)
-    assert model.fit(["The the tHe Ship"]).get_feature_names_out().tolist() == ["ship"]
-
-
 def test_counts_are_canonical_float64_csr():
     model = WordCounts(min_documents=1).fit(TEXTS)
     for counts in (model.transform(TEXTS), model.fit_transform(TEXTS)):
@@ -97,14 +88,6 @@ def test_counts_are_canonical_float64_csr():
         assert counts.dtype == np.float64
         assert counts.indices.dtype == np.int32
         assert counts.has_canonical_format
-
-
-def test_new_words_are_left_out_and_documents_without_a_known_term_are_empty_rows():
-    model = WordCounts(min_documents=1).fit(["ship", "sail"])
-    counts = model.transform(["ships and trains", "trains", "", "the"])
-    assert counts.toarray().tolist() == [[0, 1], [0, 0], [0, 0], [0, 0]]
-    assert model.transform([]).shape == (0, 2)
-    assert model.vocabulary_ == {"sail": 0, "ship": 1}
 
 
 def test_no_stemming_needs_no_stemmer(monkeypatch):
@@ -190,21 +173,6 @@ def test_unknown_languages_list_the_choices():
         WordCounts("klingon").fit(TEXTS)
 
 
-def test_clone_pickle_and_parameters():
-    model = WordCounts("german", stop_words=["und"], min_documents=1, stem=False)
-    assert repr(clone(model)) == repr(model)
-    strange = {name: object() for name in model.get_params()}
-    assert vars(WordCounts(**strange)) == strange
-    before = model.get_params()
-    again = pickle.loads(pickle.dumps(model.fit(TEXTS)))
-    assert model.get_params() == before
-    assert (again.transform(TEXTS) != model.transform(TEXTS)).nnz == 0
-    with pytest.raises(NotFittedError, match="This WordCounts instance is not fitted"):
-        clone(model).transform(TEXTS)
-    with pytest.raises(NotFittedError, match="This WordCounts instance is not fitted"):
-        clone(model).get_feature_names_out()
-
-
 def words(text, language="english", markup=True):
     return word_finder(language=language, markup=markup)(text)
 
@@ -224,7 +192,7 @@ def test_the_smart_list_has_570_words():
         ('<a href="x.html" class=b>link</a>', "link"),
         ("line<br/>break<br />here", "line break here"),
         ("<!-- not <b>this</b> --> but this", "but this"),
-        ("<script>var a = 1 < 2;</script>said <STYLE type=x>p {}</style>so", "said so"),
+        ("<script>var a = 1 < 2;</script>oil <STYLE type=x>p {}</style>gas", "oil gas"),
         ('<?xml version="1.0"?><!DOCTYPE lewis SYSTEM "lewis.dtd">text', "text"),
         ("<![CDATA[kept]]> too", "kept too"),
         ("<d:subject xml:lang='en'>oil</d:subject>", "oil"),
@@ -371,15 +339,3 @@ def test_decomposed_letters_keep_positions(text):
     assert surface_forms(text, counts)["gold"] == [SurfaceForm("gold", where, where + 4)]
     first, _ = surface_forms(text, counts).values()
     assert first[0].word == text.split()[0]
-
-
-def test_only_marks_and_hangul_join_the_letter_before_them():
-    """Check the assumptions of tracing on all of Unicode."""
-    signs = map(chr, range(sys.maxunicode + 1))
-    parts = (unicodedata.decomposition(sign).split() for sign in signs)
-    seconds = {chr(int(two[1], 16)) for two in parts if len(two) == 2 and "<" not in two[0]}
-    stray = {sign for sign in seconds if unicodedata.category(sign)[0] != "M"}
-    assert not {sign for sign in stray if not "\U00016d60" <= sign <= "\U00016d7f"}  # Kirat Rai
-    grown = Counter(len(chr(i).lower()) for i in range(sys.maxunicode + 1))
-    assert grown[2] == 1 and "İ".lower() == "i\u0307"
-    assert set(grown) == {1, 2}

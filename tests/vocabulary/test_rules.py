@@ -1,4 +1,4 @@
-"""Rules as they are given: what is an error, what is the same, and what is left of them."""
+"""Rules by name: errors, equality and restriction to some labels."""
 
 import copy
 import pickle
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
 from small_worlds import NAMES, possible_rules, worlds
 
-from labelkin.vocabulary import ProposedRule, Rules
+from labelkin.vocabulary import Rules
 from labelkin.vocabulary.bound_rules import groups_of
 
 PETS = Rules(exclusive=[("cat", "dog")], implies=[("poodle", "dog"), ("dog", "animal")])
@@ -154,14 +154,3 @@ def test_implications_through_removed_labels_are_kept():
     line = Rules(implies=[("a", "x"), ("x", "y"), ("y", "z"), ("z", "b")], exclusive=[("z", "c")])
     assert line.only("abc") == Rules(implies=[("a", "b")], exclusive=[("a", "c")])
     assert line.only("bc") == Rules()
-
-
-def test_of_proposals_that_run_both_ways_the_first_is_taken():
-    def proposed(kind, first, second):
-        return ProposedRule(kind, first, second, 10, 10, 5.0, 3.0)
-
-    rules = Rules.from_proposed(
-        [proposed("implies", "a", "b"), proposed("implies", "b", "a")]
-        + [proposed("exclusive", x, y) for x, y in ("cd", "de", "ce", "ca")]
-    )
-    assert rules == Rules(exclusive=[("c", "d", "e"), ("c", "a")], implies=[("a", "b")])

@@ -159,11 +159,9 @@ def _load_known(
 
 
 _FORMATS = (
-    "JSON (.json, .jsonl), a table (.csv, .tsv), Annif's corpora (.tsv, .csv, .jsonl, a folder of "
-    ".txt with .tsv or .key, or of .json), a folder of such files, ARFF of MULAN (a folder with "
-    ".xml) or MEKA (.arff), LIBSVM's multilabel format (.svm), the extreme-classification "
-    "repository's format (.txt that begins with three numbers), or a folder of Reuters-21578, "
-    "Ohsumed or RCV1"
+    "JSON (.json, .jsonl), a table (.csv, .tsv), Annif's corpora, a folder of such files, ARFF of "
+    "MULAN (a folder with .xml) or MEKA, LIBSVM's multilabel format (.svm), the format of the "
+    "extreme-classification repository (.txt), or a folder of Reuters-21578, Ohsumed or RCV1"
 )
 _TEXTS = "corpus:read_texts"
 _FILE_READERS = {

@@ -231,7 +231,7 @@ class Documents:
     understood: Understood = field(default_factory=Understood, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.format is not None and self.format not in FORMATS:
+        if self.format not in (None, *FORMATS):
             raise ValueError(
                 f"The format of {self.called} must be one of {_listed(FORMATS)}, got "
                 f"{self.format!r}."

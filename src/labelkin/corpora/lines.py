@@ -167,7 +167,7 @@ def decoded_lines(
         if encoding is None and "\0" in beginning[:_START].decode(now, errors="replace"):
             raise ValueError(f"{name} must be a text file, and has zero bytes: it is binary.")
         if codecs.lookup(now).name.startswith(("utf-16", "utf-32")):
-            yield from _wide_lines(file, now, name)
+            yield from _wide_lines(file, now, kind, path, name)
             return
         for number, found_line in _numbered(file, kind, path, name):
             is_first = number == 1 and codecs.lookup(now).name.startswith("utf-8")
@@ -208,20 +208,25 @@ def _numbered(
         raise _not_whole(name, number + 1, kind, error) from None
 
 
-def _wide_lines(file: BinaryIO, encoding: str, name: str) -> Iterator[str]:
-    """Yield the lines of an encoding in which a line feed has several bytes."""
-    number = 0
+def _wide_lines(
+    file: BinaryIO, encoding: str, kind: str, path: Path | None, name: str
+) -> Iterator[str]:
+    """Yield the lines of UTF-16 and UTF-32, in which a line feed has several bytes."""
+    number, n_bytes = 0, 0
     text = TextIOWrapper(file, encoding, newline="\n")
     try:
         while line := text.readline(LONGEST_LINE + 1):
-            number += 1
+            number, n_bytes = number + 1, n_bytes + 2 * len(line)
             if len(line) > LONGEST_LINE:
                 raise _too_long(name, number)
+            if kind and path is not None:
+                check_unpacked(path, n_bytes)
             yield line.removeprefix("\ufeff") if number == 1 else line
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{line_of(name, number + 1)}: the text must be {encoding}, got {error}."
-        ) from None
+        rule = f"the text must be {encoding}, got {error}"
+        raise ValueError(f"{line_of(name, number + 1)}: {rule}.") from None
+    except _BROKEN as error:
+        raise _not_whole(name, number + 1, kind, error) from None
     finally:
         text.detach()
 

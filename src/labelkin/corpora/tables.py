@@ -316,7 +316,7 @@ NO_LABELS = frozenset(["n/a", "na", "none", "null", "nan", "-", "--", "?", "unkn
 
 
 def placeholders(labels: Mapping[str, int] | Iterable[str]) -> list[str]:
-    """Return labels that look like "there is none".
+    """Return labels that look like placeholders of an empty label set.
 
     Examples
     --------

@@ -91,11 +91,7 @@ def read_vectors(
 
 
 def read_libsvm(
-    train: str | os.PathLike[str],
-    test: str | os.PathLike[str] | None = None,
-    *,
-    n_features: int | None = None,
-    name: str | None = None,
+    train: str | os.PathLike[str], test: str | os.PathLike[str] | None = None
 ) -> Corpus:
     """Read multilabel files of LIBSVM, plain or packed, such as ``rcv1_topics_train.svm.bz2``.
 
@@ -106,16 +102,9 @@ def read_libsvm(
     ----------
     train, test : path
         The files of training documents and of test documents.
-    n_features : int, optional
-        Number of columns; default: the highest index.
-    name : str, optional
-        Name of the corpus; default: the name of the first file.
     """
     paths = [Path(path) for path in (train, test) if path is not None]
-    files = [
-        read_vectors(path, byte_lines(path), n_features=n_features, multilabel=True)
-        for path in paths
-    ]
+    files = [read_vectors(path, byte_lines(path), multilabel=True) for path in paths]
     numbers = [labels for _, some in files for labels in some]
     if not len(files[0][1]):
         raise ValueError(f"{paths[0].name}: a corpus must have documents, got none.")
@@ -123,25 +112,22 @@ def read_libsvm(
         raise ValueError(f"{paths[0].name}: labels must be finite numbers.")
     names = {x: str(int(x)) if x.is_integer() else repr(x) for x in sorted(set().union(*numbers))}
     label_sets = [{names[x] for x in labels} for labels in numbers]
-    width = n_features or max(X.shape[1] for X, _ in files)
     for path, (X, _) in zip(paths, files, strict=True):
-        if n_features is None:
-            check_declared(path, X.shape[1], "features")
+        check_declared(path, X.shape[1], "features")
+    width = max(X.shape[1] for X, _ in files)
+    for X, _ in files:
         X.resize(X.shape[0], width)
     return _corpus(
         paths,
         [X for X, _ in files],
         read_labels(label_sets, names=list(names.values())),
-        name=name or paths[0].name.split(".")[0],
-        source="LIBSVM, https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multilabel.html",
+        "LIBSVM, https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multilabel.html",
     )
 
 
 def read_extreme(
     train: str | os.PathLike[str],
     test: str | os.PathLike[str] | None = None,
-    *,
-    name: str | None = None,
 ) -> Corpus:
     r"""Read files of the extreme-classification repository, plain or packed.
 
@@ -149,8 +135,6 @@ def read_extreme(
     ----------
     train, test : path
         The files of training documents and of test documents.
-    name : str, optional
-        Name of the corpus; default: the name of the first file, without its ending.
 
     Examples
     --------
@@ -175,19 +159,18 @@ def read_extreme(
         paths,
         [X for X, _ in parts],
         read_labels(sparse.vstack([Y for _, Y in parts], format="csr")),
-        name=name or stem_of(paths[0]),
-        source="the extreme-classification repository, "
+        "the extreme-classification repository, "
         "http://manikvarma.org/downloads/XC/XMLRepository.html",
     )
 
 
 def _corpus(
-    paths: list[Path], parts: list[sparse.csr_array], labels: LabelMatrix, name: str, source: str
+    paths: list[Path], parts: list[sparse.csr_array], labels: LabelMatrix, source: str
 ) -> Corpus:
     """Return the corpus of a file of training documents and maybe one of test documents."""
     X, n_train = sparse.vstack(parts, format="csr"), parts[0].shape[0]
     return Corpus(
-        name=name,
+        name=stem_of(paths[0]),
         documents=X,
         features=kind_of_features(X),
         **label_fields(labels),

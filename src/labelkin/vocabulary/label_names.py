@@ -272,7 +272,7 @@ class LabelNames:
 
     @cached_property
     def _concepts(self) -> Vocabulary:
-        """The vocabulary; an empty one if there is none."""
+        """The vocabulary, empty by default."""
         return self.vocabulary or Vocabulary.of([])
 
     @cached_property

@@ -14,7 +14,6 @@ from scipy.stats import binom
 
 from labelkin.corpora import Corpus, load, newsroom, newsroom_truth
 from labelkin.corpora.published.newsroom import (
-    KINDS,
     ODD_LABEL,
     ODD_STORIES,
     RARELY_OPEN,
@@ -157,13 +156,6 @@ def test_log_odds_of_a_label_ignore_the_label(seed, j):
     np.testing.assert_array_equal(TRUTH.log_odds(L)[:, j], TRUTH.log_odds(flipped)[:, j])
 
 
-def test_the_truth_takes_any_kind_of_label_sets():
-    by_name = TRUTH.log_odds([["wheat", "grain"], ["tennis"]])
-    L = np.zeros((2, len(NAMES)))
-    L[0, [NAMES.index("wheat"), NAMES.index("grain")]] = L[1, NAMES.index("tennis")] = 1
-    np.testing.assert_array_equal(by_name, TRUTH.log_odds(L))
-
-
 # The paper's three phenomena.
 
 
@@ -194,45 +186,7 @@ def test_contextual_labels_nearly_always_accompany_their_causes(sampled, context
     assert has(sampled, context)[~caused].mean() < 0.03
 
 
-def phrases(topic):
-    """What a label or a beat writes about; a beat's moves are its own, a label's are its beat's."""
-    said = WORDS.topics[topic]
-    return {*said.actors, *said.things, *(said.moves if topic in BEATS else ())}
-
-
-def own_phrases(label):
-    """Phrases of the label that no other label or beat has."""
-    return phrases(label).difference(*(phrases(t) for t in WORDS.topics if t != label))
-
-
-def mentions(corpus, label):
-    """Whether a document holds one of these phrases."""
-    own = own_phrases(label)
-    return np.array([any(phrase in d.lower() for phrase in own) for d in corpus.documents])
-
-
-@pytest.mark.parametrize("context", ["grain", "markets", "disaster-relief"])
-def test_contextual_labels_have_few_own_words(corpus, context):
-    carried = has(corpus.Y, context) == 1
-    assert mentions(corpus, context)[carried].mean() < 0.35
-
-
-def test_a_document_on_two_topics_has_words_of_both(corpus):
-    Y = corpus.Y == 1
-    both = has(Y, "crude-oil") & has(Y, "shipping")
-    assert both.sum() >= 10
-    mixed = mentions(corpus, "crude-oil") & mentions(corpus, "shipping")
-    assert mixed[both].mean() > 0.6
-    assert mixed[~both].mean() < 0.05
-
-
 # The corpus.
-
-
-def test_documents_have_one_label_or_more_and_two_on_average(corpus):
-    sizes = corpus.Y.sum(axis=1)
-    assert sizes.min() == 1
-    assert 1.8 < sizes.mean() < 2.5
 
 
 def test_documents_are_a_headline_and_readable_sentences(corpus):
@@ -246,21 +200,6 @@ def test_documents_are_a_headline_and_readable_sentences(corpus):
         assert re.fullmatch(r"[A-Z][^.{}]+[a-z]", headline), headline
         assert "  " not in document
         assert document == document.strip()
-
-
-def test_every_label_has_words_and_one_beat():
-    of_beats = [
-        sorted({x for story in stories for x in story.split()}) for stories in BEATS.values()
-    ]
-    assert sorted(itertools.chain(*of_beats)) == WORDS.labels == NAMES
-    assert list(WORDS.topics) == [*WORDS.labels, *BEATS]
-    assert not set(BEATS) & set(NAMES)
-    assert set(WORDS.voices) <= set(NAMES)
-    assert sum(KINDS.values()) == 100
-    for desk in DESKS.values():
-        assert set(desk.beats) <= set(BEATS)
-        assert set(desk.leans) <= set(NAMES)
-        assert max(desk.beats.values()) == 1
 
 
 @settings(max_examples=20, deadline=None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import json
 import os
 import shutil
 import tarfile
@@ -166,24 +167,13 @@ def find(name: str) -> Path | None:
 
 def _read_table() -> Iterator[KnownCorpus]:
     text = files("labelkin.corpora.published").joinpath("known.toml").read_text(encoding="utf-8")
-    for name, entry in tomllib.loads(text).items():
-        given = (_mulan(name) if entry.pop("collection", "") == "mulan" else {}) | entry
+    entries = tomllib.loads(text)
+    collections = entries.pop("collections")
+    for name, entry in entries.items():
+        common = collections.get(entry.pop("collection", ""), {})
+        given = json.loads(json.dumps(common).replace("{name}", name)) | entry
         remote = (RemoteFile(**{**f, "urls": tuple(f["urls"])}) for f in given.pop("files", ()))
         yield KnownCorpus(name=name, files=tuple(remote), **given)
-
-
-def _mulan(name: str) -> dict[str, Any]:
-    address = f"https://sourceforge.net/projects/mulan/files/datasets/{name}.rar/download"
-    return {
-        "read": "arff:read_arff",
-        "home": "http://mulan.sourceforge.net/datasets-mlc.html",
-        "licence": "none stated by MULAN; cite the authors whom its page names",
-        "folder": f"mulan/{name}",
-        "signs": ["*.arff"],
-        "files": [{"name": f"{name}.rar", "urls": [address]}],
-        "by_hand": f"Unpack {name}.rar there (unrar, 7z and bsdtar can, Python cannot), so that "
-        f"the folder has {name}.xml, {name}-train.arff and {name}-test.arff.",
-    }
 
 
 KNOWN: Mapping[str, KnownCorpus] = MappingProxyType({one.name: one for one in _read_table()})
