@@ -53,16 +53,6 @@ def test_labels_above_the_limit_are_a_csr_array_and_no_dense_array_is_made(monke
     assert labelled.Y.shape[0] == len(labelled.documents)
 
 
-def test_a_corpus_prints_in_four_short_lines(vectors):
-    assert repr(vectors).splitlines() == [
-        "Corpus tiny <b>",
-        "  documents  3: 2 to train, 1 to test",
-        "  labels     2, 1.00 per document",
-        "  features   3 counts",
-    ]
-    assert len(repr(newsroom(300))) < 200
-
-
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array])
 @pytest.mark.parametrize(
     ("values", "kind"),

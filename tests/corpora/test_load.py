@@ -7,8 +7,6 @@ from benchmarks.corpus import DATA
 
 from labelkin.corpora import KNOWN, CorpusNotFound, find, load
 
-TEXTS = ["reuters21578", "ohsumed23", "rcv1", "rcv1-sample"]
-SETS = ["emotions", "scene", "yeast", "genbase", "medical", "enron", "bibtex", "tmc2007-500"]
 ARFF = """@relation '{relation}'
 @attribute wordy numeric
 @attribute tea {{0,1}}
@@ -47,10 +45,6 @@ def write_ohsumed(path):
     return path
 
 
-def test_the_table_has_the_corpora_of_the_experiments():
-    assert list(KNOWN) == ["newsroom", *TEXTS, *SETS, "delicious"]
-
-
 @pytest.mark.parametrize("corpus", KNOWN.values(), ids=lambda corpus: corpus.name)
 def test_an_entry_has_title_licence_source_and_checksums(corpus):
     assert corpus.title
@@ -63,14 +57,6 @@ def test_an_entry_has_title_licence_source_and_checksums(corpus):
         assert not file.urls[0].startswith("https://ndownloader"), "the official home comes first"
         assert re.fullmatch("([0-9a-f]{64})?", file.sha256)
         assert bool(file.sha256) == bool(file.sha256_source)
-
-
-def test_checksums_of_rcv1_equal_those_of_scikit_learn():
-    from sklearn.datasets import _rcv1
-
-    theirs = {file.url: file.checksum for file in (*_rcv1.XY_METADATA, _rcv1.TOPICS_METADATA)}
-    ours = {file.urls[1]: file.sha256 for file in KNOWN["rcv1"].files}
-    assert ours == theirs
 
 
 def test_the_data_folder_has_priority_over_the_user_folder(homes):

@@ -166,23 +166,26 @@ def decoded_lines(
         now = encoding or marked or "utf-8"
         if encoding is None and "\0" in beginning[:_START].decode(now, errors="replace"):
             raise ValueError(f"{name} must be a text file, and has zero bytes: it is binary.")
-        if codecs.lookup(now).name.startswith(("utf-16", "utf-32")):
+        codec = codecs.lookup(now).name
+        if codec.startswith(("utf-16", "utf-32")):
             yield from _wide_lines(file, now, kind, path, name)
             return
-        for number, found_line in _numbered(file, kind, path, name):
-            is_first = number == 1 and codecs.lookup(now).name.startswith("utf-8")
-            line = found_line.removeprefix(codecs.BOM_UTF8) if is_first else found_line
+        codec = codec.removesuffix("-sig")  # which would remove a mark from every line
+        for number, raw in _numbered(file, kind, path, name):
+            is_first = number == 1 and codec == "utf-8"
+            line = raw.removeprefix(codecs.BOM_UTF8) if is_first else raw
             try:
-                text = line.decode(now)
+                text = line.decode(codec)
             except UnicodeDecodeError as error:
                 is_open = encoding is None and marked is None and is_ascii
                 if not is_open or not _is_windows(line[error.start :] + _peek(file)):
                     raise _wrong_bytes(name, number, position, now, error) from None
-                text, now = line.decode("cp1252"), "cp1252"
+                codec = "cp1252"
+                text = line.decode(codec)
                 if found is not None:
-                    found(now)
+                    found(codec)
             is_ascii = is_ascii and line.isascii()
-            position += len(found_line)
+            position += len(raw)
             yield text
 
 

@@ -12,7 +12,7 @@ import csv
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.resources import files
@@ -301,6 +301,19 @@ def read_skos(data: bytes, file: str, name: str, language: str | None = None) ->
             f"{file}: Concepts must have a URI, got {len(nameless)} without (blank nodes or "
             "texts). Give them one."
         )
+    found = _concepts_in(rdflib, graph, map(str, concepts), broader)
+    apart = [(str(a), str(b)) for a, b in sorted(disjoint)]
+    replaced = _replaced(rdflib, graph)
+    try:
+        return Vocabulary.of(found, name=name, language=language, disjoint=apart, replaced=replaced)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
+
+
+def _concepts_in(
+    rdflib: Any, graph: Any, uris: Iterable[str], broader: set[_Pair]
+) -> list[Concept]:
+    """Return concepts with their names, notations, broader concepts and notes, by URI."""
     above: dict[str, list[str]] = {}
     for narrow, broad in sorted(broader):
         above.setdefault(str(narrow), []).append(str(broad))
@@ -312,7 +325,7 @@ def read_skos(data: bytes, file: str, name: str, language: str | None = None) ->
         for tag, texts in hidden.items():
             others.setdefault(uri, {}).setdefault(tag, []).extend(texts)
     notes = literals.first(skos.definition) | literals.first(skos.scopeNote)
-    found = [
+    return [
         Concept(
             uri,
             named.get(uri, {}),
@@ -321,14 +334,8 @@ def read_skos(data: bytes, file: str, name: str, language: str | None = None) ->
             tuple(above.get(uri, ())),
             notes.get(uri, {}),
         )
-        for uri in sorted(map(str, concepts))
+        for uri in sorted(uris)
     ]
-    apart = [(str(a), str(b)) for a, b in sorted(disjoint)]
-    replaced = _replaced(rdflib, graph)
-    try:
-        return Vocabulary.of(found, name=name, language=language, disjoint=apart, replaced=replaced)
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from None
 
 
 class _Literals:

@@ -104,14 +104,6 @@ def test_missing_files_are_named(tmp_path):
         read_rcv1(tmp_path)
 
 
-def test_topics_of_a_document_are_joined(tmp_path):
-    path = write(tmp_path, "q", "GCAT 9 1\nC11 3 1\nECAT 9 1\nGCAT 9 1\n")
-    ids, topics, names = read_rcv1_topics(path)
-    assert ids.tolist() == [3, 9]
-    assert names.tolist() == ["C11", "ECAT", "GCAT"]
-    assert topics.toarray().tolist() == [[1, 0, 0], [0, 1, 1]]
-
-
 @pytest.mark.parametrize(
     ("text", "match"),
     [
