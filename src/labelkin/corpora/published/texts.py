@@ -53,16 +53,7 @@ def read_reuters21578(
     """
     check_choice("split", split, _Split)
     check_choice("field", field, _TextField)
-    paths = sorted(Path(folder).glob("*.sgm"))
-    if not paths:
-        raise FileNotFoundError(f"{folder} must have the files reut2-000.sgm …, and has no *.sgm.")
-    stories = [story for path in paths for story in iter_stories(path)]
-    if complete and len({story.newid for story in stories}) != N_DOCUMENTS:
-        raise ValueError(
-            f"Reuters-21578 has {N_DOCUMENTS} documents in 22 files, got {len(stories)} in "
-            f"{len(paths)} files: {folder} is incomplete. complete=False reads the existing files."
-        )
-    used = [story for story in stories if story.part(split)]
+    used = [story for story in _all_stories(Path(folder), complete) if story.part(split)]
     is_train = np.array([story.part(split) == "train" for story in used], dtype=bool)
     in_train, in_test = (
         {topic for story in used if story.part(split) == part for topic in story.topics}
@@ -85,6 +76,19 @@ def read_reuters21578(
         "http://www.daviddlewis.com/resources/testcollections/reuters21578/",
         licence="copyright of Reuters, for research use only: see the README of the corpus",
     )
+
+
+def _all_stories(folder: Path, complete: bool) -> list[Story]:
+    paths = sorted(folder.glob("*.sgm"))
+    if not paths:
+        raise FileNotFoundError(f"{folder} must have the files reut2-000.sgm …, and has no *.sgm.")
+    stories = [story for path in paths for story in iter_stories(path)]
+    if complete and len({story.newid for story in stories}) != N_DOCUMENTS:
+        raise ValueError(
+            f"Reuters-21578 has {N_DOCUMENTS} documents in 22 files, got {len(stories)} in "
+            f"{len(paths)} files: {folder} is incomplete. complete=False reads the existing files."
+        )
+    return stories
 
 
 class Story(NamedTuple):
