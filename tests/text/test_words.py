@@ -174,7 +174,7 @@ def test_unknown_languages_list_the_choices():
 
 
 def words(text, language="english", markup=True):
-    return word_finder(language=language, markup=markup)(text)
+    return word_finder(WORD, language=language, markup=markup)(text)
 
 
 def test_the_smart_list_has_570_words():
@@ -339,3 +339,9 @@ def test_decomposed_letters_keep_positions(text):
     assert surface_forms(text, counts)["gold"] == [SurfaceForm("gold", where, where + 4)]
     first, _ = surface_forms(text, counts).values()
     assert first[0].word == text.split()[0]
+
+
+@pytest.mark.parametrize("pattern", ["[a-", None, r"#(\w+)"])
+def test_an_invalid_token_pattern_is_an_error(pattern):
+    with pytest.raises(ValueError, match=r"token_pattern must be a regular expression, got"):
+        WordCounts(token_pattern=pattern).fit(TEXTS)

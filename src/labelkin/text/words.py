@@ -46,7 +46,6 @@ WORD = rf"{_LETTER}+(?:(?:[{_SIGNS}]+|['’](?={_LETTER})){_LETTER}*)*"
 """Pattern of a word: letters of any script with their accents and vowel signs, and apostrophes
 between letters ("don't" is one word). Digits, hyphens, full stops and all other characters separate
 words."""
-_WORD = re.compile(WORD)
 
 _ENGLISH = frozenset({"english", "en", "eng", "porter"})
 _TURKISH = frozenset({"turkish", "tr", "tur"})
@@ -106,6 +105,8 @@ class WordCounts(SparseTransformer, BaseEstimator):
         Whether XML, SGML or HTML marks are removed and ``&lt;``, ``&#38;`` … decoded, see
         :func:`~labelkin.text.remove_markup`. Set it to ``False`` for plain text, in which ``<IBM>``
         is not a mark.
+    token_pattern : str, default=WORD
+        A regular expression for words, without groups.
 
     Attributes
     ----------
@@ -135,12 +136,14 @@ class WordCounts(SparseTransformer, BaseEstimator):
         stem: bool = True,
         min_documents: int = 3,
         markup: bool = True,
+        token_pattern: str = WORD,
     ) -> None:
         self.language = language
         self.stop_words = stop_words
         self.stem = stem
         self.min_documents = min_documents
         self.markup = markup
+        self.token_pattern = token_pattern
 
     def __sklearn_tags__(self) -> Any:
         """Declare texts as the input, for scikit-learn."""
@@ -268,7 +271,7 @@ class WordCounts(SparseTransformer, BaseEstimator):
         if not place:
             raise ValueError(
                 f"Documents must contain words other than stop words, got {n_documents} without. "
-                "Check the texts, or relax stop_words or markup."
+                "Check the texts, or relax stop_words, token_pattern or markup."
             )
         n_having = np.bincount(counts.indices, minlength=len(place))
         terms = sorted(term for term, j in place.items() if n_having[j] >= self.min_documents)
@@ -293,7 +296,7 @@ class WordCounts(SparseTransformer, BaseEstimator):
 
         Stemmers serve one thread at a time.
         """
-        words = word_finder(language=self.language, markup=self.markup)
+        words = word_finder(self.token_pattern, language=self.language, markup=self.markup)
         stem, lock = snowball_stemmer(self.language) if self.stem else str, Lock()
 
         def column_of_word(word: str) -> int:
@@ -423,8 +426,9 @@ def _traced_words(text: str, counts: WordCounts) -> Iterator[tuple[str, int, int
         traced = traced._replace(text=traced.text.translate(_DOTTED_AND_DOTLESS))
     # İ is the only letter whose small form is longer.
     traced = _rewrite(traced, _matches(re.compile("İ"), traced.text, str.lower))
-    for match in _WORD.finditer(traced.text.lower()):
-        yield match[0], traced.starts[match.start()], traced.ends[match.end() - 1]
+    for match in _compile(counts.token_pattern).finditer(traced.text.lower()):
+        if match[0]:
+            yield match[0], traced.starts[match.start()], traced.ends[match.end() - 1]
 
 
 def _matches(
@@ -484,16 +488,29 @@ def remove_markup(text: str) -> str:
     return html.unescape(_MARK.sub(" ", text) if "<" in text or "]]>" in text else text)
 
 
-def word_finder(*, language: str, markup: bool) -> Callable[[str], list[str]]:
+def word_finder(token_pattern: str, *, language: str, markup: bool) -> Callable[[str], list[str]]:
     """Return the function from a text to its words, in order."""
+    find = _compile(token_pattern).findall
 
     def words(text: str) -> list[str]:
         text = _plain(remove_markup(text) if markup else text)
         if language in _TURKISH:
             text = text.translate(_DOTTED_AND_DOTLESS)
-        return _WORD.findall(text.lower())
+        return find(text.lower())
 
     return words
+
+
+def _compile(token_pattern: str) -> re.Pattern[str]:
+    try:
+        pattern = re.compile(token_pattern)
+        if pattern.groups:
+            raise TypeError("it has groups; write (?:…)")
+    except (re.error, TypeError) as error:
+        raise ValueError(
+            f"token_pattern must be a regular expression, got {token_pattern!r}: {error}."
+        ) from None
+    return pattern
 
 
 def _plain(text: str) -> str:
