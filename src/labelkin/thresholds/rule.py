@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,7 +32,6 @@ from labelkin.validation import did_you_mean
 
 _Scores = NDArray[np.float64]
 _Decisions = NDArray[np.bool_]
-TunedMetric = Literal["hamming_loss", "micro_f1", "macro_f1", "subset_loss", "document_f1"]
 
 
 @short_repr
@@ -124,7 +123,16 @@ class ThresholdRule(BaseEstimator, ABC):
         self._check_parameters()
         labels = read_labels(Y)
         values = None if scores is None else _read(scores, labels.names)
-        self._check_given(values, labels)
+        if values is None and self.needs_scores:
+            raise ValueError(
+                f"{type(self).__name__} learns its cuts from scores, got None. Give out-of-fold "
+                "scores of the training documents."
+            )
+        if values is not None and values.shape[0] != labels.shape[0]:
+            raise ValueError(
+                f"scores and Y must have the same documents, got {values.shape[0]} and "
+                f"{labels.shape[0]}."
+            )
         cut = self._learn(values, labels)
         self.label_names_ = labels.names
         self.cut_ = np.full(labels.shape[1], np.nan) if cut is None else cut
@@ -193,18 +201,6 @@ class ThresholdRule(BaseEstimator, ABC):
         decided = self._decide_cells(cells, scores)
         return (decided | (scores == np.inf)) & (scores != -np.inf)
 
-    def _check_given(self, scores: _Scores | None, labels: LabelMatrix) -> None:
-        if scores is None and self.needs_scores:
-            raise ValueError(
-                f"{type(self).__name__} learns its cuts from scores, got None. Give out-of-fold "
-                "scores of the training documents."
-            )
-        if scores is not None and scores.shape[0] != labels.shape[0]:
-            raise ValueError(
-                f"scores and Y must have the same documents, got {scores.shape[0]} and "
-                f"{labels.shape[0]}."
-            )
-
     def _look_back(self, scores: _Scores | None, labels: LabelMatrix) -> None:
         """Count the decisions on the fitting scores, known cells only."""
         self.positives_, _ = labels.counts()
@@ -215,10 +211,7 @@ class ThresholdRule(BaseEstimator, ABC):
         self.decided_, self.f1_ = counts.decided, counts.per_label("f1")
 
 
-RuleName = Literal[
-    "fixed_cut", "global_cut", "scut", "scut_fbr", "pcut", "rcut", "mcut", "expected_f1"
-]
-ThresholdChoice = float | TunedMetric | RuleName | ThresholdRule | None
+ThresholdChoice = float | str | ThresholdRule | None
 
 #: The name of a rule that is good for each metric.
 METRIC_RULES: dict[str, str] = {
@@ -230,7 +223,7 @@ METRIC_RULES: dict[str, str] = {
 }
 
 
-def rule_for(thresholds: ThresholdChoice | str, scale: Scale = "log_odds") -> ThresholdRule:
+def rule_for(thresholds: ThresholdChoice, scale: Scale = "log_odds") -> ThresholdRule:
     """Return an unfitted rule for a number, a metric or a name.
 
     Parameters
