@@ -1,7 +1,9 @@
 """Annif's own client against a running server."""
 
+import asyncio
 import io
 
+import httpx
 import pytest
 from live_server import server_process, wait_until
 
@@ -76,6 +78,25 @@ def test_a_batch_is_its_documents(annif, newsroom):
             [found["score"] for found in alone]
         )
     assert annif.suggest_batch("news", []) == []
+
+
+def test_concurrent_suggestions_are_those_of_single_requests(client, newsroom):
+    texts = [{"text": text, "limit": str(3 + i % 2)} for i, text in enumerate(newsroom.documents)]
+    texts[7]["metadata_accepted"] = "wheat"
+    texts[8]["include"] = "no such label"
+
+    async def ask_together():
+        async with httpx.AsyncClient(base_url=client.base_url) as many:
+            posts = [many.post("/v1/projects/news/suggest", data=one) for one in texts[:30]]
+            return await asyncio.gather(*posts)
+
+    for form, together in zip(texts[:30], asyncio.run(ask_together()), strict=True):
+        alone = client.post("/v1/projects/news/suggest", data=form)
+        assert together.status_code == alone.status_code == (422 if "include" in form else 200)
+        for one, other in zip(
+            *(x.json().get("results", []) for x in (together, alone)), strict=True
+        ):
+            assert (one["label"], one["score"]) == (other["label"], pytest.approx(other["score"]))
 
 
 def test_learned_documents_are_saved_and_soon_in_the_answers(annif, saved_work):

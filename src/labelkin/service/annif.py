@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any
 from urllib.parse import parse_qs
@@ -203,17 +202,12 @@ async def suggest(asked: OfModel, form: Annotated[SuggestForm, Depends(_read_for
     given = {"accepted": form.metadata_accepted, "rejected": form.metadata_rejected}
     metadata = {state: some[0] if len(some) == 1 else some for state, some in given.items()}
     known = _known(model, metadata, service)
-    find = partial(
-        most_probable_labels,
-        model,
-        [form.text],
-        [known],
-        limit=form.limit,
-        threshold=form.threshold,
-        include=form.include,
-        exclude=form.exclude,
-    )
-    [found] = await service.compute(model, form.text, find)
+    settings = form.model_dump(include={"limit", "threshold", "include", "exclude"})
+
+    def find(texts: list[str]) -> list[list[tuple[str, float]]]:
+        return most_probable_labels(model, texts, [known] * len(texts), **settings)
+
+    found = await service.compute_together(model, form.text, str((settings, known)), find)
     return JSONResponse({"results": _subjects(model, found, form.language)})
 
 

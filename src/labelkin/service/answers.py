@@ -37,7 +37,8 @@ def suggest_open_labels(model: ServedModel, request: messages.SuggestRequest) ->
     snapshot = model.snapshot
     known = _known(model, request.accepted, request.rejected)
     content = model.content(request.text)
-    posterior = _posterior(model, snapshot, content, known)
+    with _problem_if_rule_broken(snapshot, known):
+        posterior = model.fitted.posterior(content, known, snapshot.rescorer)
     log_odds = posterior.log_odds
     is_open = np.isfinite(log_odds)
     if request.include or request.exclude:
@@ -115,8 +116,10 @@ def posterior_log_odds(
     known: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """Return the posterior log-odds of texts, ``(n_texts, n_labels)``, given their known labels."""
+    if not texts:
+        return np.zeros((0, len(model.names)))
     with _problem_if_rule_broken(snapshot, known):
-        return to_dense(model.log_odds(texts, known, snapshot.rescorer))
+        return to_dense(model.fitted.scores(texts, known, snapshot.rescorer))
 
 
 def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Explained:
@@ -128,7 +131,9 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
     )
     known = _known(model, *others)
     content = model.content(request.text)
-    posterior = _posterior(model, model.snapshot, content, known)
+    snapshot = model.snapshot
+    with _problem_if_rule_broken(snapshot, known):
+        posterior = model.fitted.posterior(content, known, snapshot.rescorer)
     label = model.labels[model.column[request.label]]
     [explanations] = posterior.explain(label_names=[label])
     if _no_candidates(posterior)[0, model.column[request.label]]:
@@ -175,26 +180,15 @@ def _allowed(
 
 def _known(
     model: ServedModel, accepted: Sequence[str], rejected: Sequence[str]
-) -> dict[str, list[Any]] | None:
-    """Return the known labels; ``None``: all are open."""
+) -> NDArray[np.float64] | None:
+    """Return 1 and 0 for the known labels, NaN for open ones; ``None``: all are open."""
     if not accepted and not rejected:
         return None
     _check_names(model, [*accepted, *rejected])
-    given = {"accepted": accepted, "rejected": rejected}
-    return {
-        word: [model.labels[model.column[name]] for name in names] for word, names in given.items()
-    }
-
-
-def _posterior(
-    model: ServedModel,
-    snapshot: Snapshot,
-    content: DocumentContent,
-    known: Mapping[str, Sequence[Any]] | None,
-) -> Posterior:
-    """Return the posterior of a text, given its known labels and the labels that follow."""
-    with _problem_if_rule_broken(snapshot, known):
-        return model.fitted.posterior(content, known, snapshot.rescorer)
+    known = np.full((1, len(model.names)), np.nan)
+    known[0, [model.column[name] for name in accepted]] = 1.0
+    known[0, [model.column[name] for name in rejected]] = 0.0
+    return known
 
 
 @contextmanager
