@@ -146,15 +146,6 @@ def test_a_read_only_file_is_an_error_and_loses_nothing(saved, path):
     assert read_saved_documents(path).documents == ["kept"]
 
 
-def test_the_file_has_a_maximum_size(path):
-    saved = SavedWork(path, most_bytes=100_000)
-    with pytest.raises(OSError, match="full"):
-        for _ in range(20):
-            saved.save([Entry("m", "z" * 20_000, ())])
-    saved.close()
-    assert path.stat().st_size <= 110_000
-
-
 def test_nothing_is_saved_after_closing(saved):
     saved.close()
     with pytest.raises(OSError, match="is closed"):
@@ -288,13 +279,6 @@ def test_a_missing_folder_and_a_pipe_are_named(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(ValueError, match="must be an ordinary file"):
         SavedWork(tmp_path / "fifo")
-
-
-def test_it_imports_no_web_module():
-    program = "import sys, labelkin.curation.saved_work as s; print(sorted(sys.modules))"
-    loaded = run(program).stdout
-    assert "labelkin.curation.saved_work" in loaded
-    assert "fastapi" not in loaded and "labelkin.service" not in loaded
 
 
 def test_a_moved_deleted_or_replaced_file_acknowledges_nothing(saved, path, tmp_path):

@@ -129,15 +129,6 @@ def test_known_subjects_are_certain_and_change_the_others(world, accepted):
     assert without[best] == 0
 
 
-def test_the_same_documents_give_the_same_model(world, tmp_path):
-    other = World(tmp_path)
-    other.backend().train(DocumentList(other.documents(range(300))), jobs=1)
-    ask = world.documents(range(300, 310))
-    np.testing.assert_array_equal(
-        world.backend().suggest(ask).array.toarray(), other.backend().suggest(ask).array.toarray()
-    )
-
-
 def test_updated_vocabulary_keeps_remaining_subjects(world):
     backend, ask = world.backend(), world.documents(range(300, 330))
     before = backend.suggest(ask).array.toarray()

@@ -8,7 +8,6 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from labelkin import LabelDependenceClassifier
 from labelkin.evaluation import metrics
 from labelkin_omikuji import OmikujiContent, OmikujiForest
 
@@ -73,11 +72,6 @@ def test_out_of_fold_evidence_is_independent_of_the_document():
     assert ((unseen > 0) == noise).mean() < 0.65
 
 
-def test_out_of_fold_candidates_are_in_the_order_of_the_documents():
-    unseen = OmikujiContent(top=4, random_state=0).fit_out_of_fold(X, Y)
-    assert metrics.evaluate(Y, unseen).scores()["micro_f1"] > 0.7
-
-
 def test_constant_labels_have_their_prior():
     wider = np.column_stack([Y, np.zeros(len(Y)), np.ones(len(Y))]).astype(int)
     found = OmikujiContent(cv=2).fit(X, wider).log_odds(X[:5])
@@ -132,11 +126,3 @@ def test_copy_returns_the_same_scores_and_nothing_is_printed(capfd):
 def test_crash_of_omikuji_is_an_error():
     with pytest.raises(ValueError, match=r"could not be trained on 3 documents .*panicked"):
         OmikujiForest.train(np.eye(3), sparse.csr_array((3, 2)), {}, 1)
-
-
-def test_label_evidence_uses_the_candidates():
-    model = LabelDependenceClassifier(OmikujiContent(top=4), random_state=0).fit(X, Y)
-    found = model.log_odds(X)
-    assert sparse.issparse(found)
-    assert metrics.evaluate(Y, found).scores()["micro_f1"] > 0.7
-    assert model.explain(X[:1])

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from docs.make.label_noise import RECIPES, damage_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -228,12 +227,6 @@ def test_invalid_input_is_an_error(X, Y, options, message):
         LabelAudit(**options).fit(X, Y)
 
 
-def test_constant_labels_have_no_issues():
-    audit = LabelAudit(content=NaiveBayes()).fit(np.ones((10, 3)), np.ones((10, 2), dtype=int))
-    assert audit.issues() == []
-    assert audit.n_errors_ == 0
-
-
 @settings(max_examples=10, deadline=None)
 @given(st.data())
 def test_probabilities_are_in_range_for_any_labels_and_scores(data):
@@ -259,18 +252,3 @@ def test_list_ends_at_the_best_expected_f1(n_errors):
     f1 = [2 * p[:k].sum() / (k + n_errors) for k in range(1, 41)]
     assert list_end(p, n_errors) == int(np.argmax(f1)) + 1
     assert list_end([], 3.0) == 0
-
-
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_injected_errors_have_the_rates_asked_for(recipe):
-    labels = read_labels(corpus(400)[1])
-    lengths = np.arange(400)
-    damaged = damage_labels(labels, 0.1, 0.05, recipe, lengths, 3)
-    change = (damaged.positive - labels.positive).toarray()
-    n = labels.positive.nnz
-    assert ((change == -1).sum(), (change == 1).sum()) == (round(0.1 * n), round(0.05 * n))
-    again = damage_labels(labels, 0.1, 0.05, recipe, lengths, 3)
-    assert (again.positive != damaged.positive).nnz == 0
-    if recipe == "document":
-        row = np.nonzero(change)[0]
-        assert (row < 200).sum() > 1.5 * (row >= 200).sum()

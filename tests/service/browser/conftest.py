@@ -2,14 +2,11 @@
 
 import os
 import shutil
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from live_server import server_process
 
-TOP = Path(__file__).parents[3]
-ARTEFACTS = Path(os.environ.get("LABELKIN_ARTEFACTS", TOP / "build" / "screenshots"))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = [
     "--no-sandbox",
@@ -94,14 +91,3 @@ def open_page(browser):
 def page(open_page, server):
     """Open the page at a desktop's width."""
     return open_page(server.address)
-
-
-@pytest.fixture
-def keep_picture():
-    """Keep a screenshot as an artefact of the run."""
-    ARTEFACTS.mkdir(parents=True, exist_ok=True)
-
-    def keep(page, name, **options):
-        page.screenshot(path=ARTEFACTS / f"{name}.png", animations="disabled", **options)
-
-    return keep

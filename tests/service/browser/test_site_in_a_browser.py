@@ -40,7 +40,7 @@ def _is_here(address):
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", "phone"), ("dark", "desk")])
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_accessible_fits_and_needs_nobody(name, size, scheme, open_site):
+def test_page_of_the_site_is_accessible_and_self_contained(name, size, scheme, open_site):
     page = open_site(name, viewport=SIZES[size], color_scheme=scheme)
     page.wait_for_function("document.documentElement.dataset.theme")
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
