@@ -1,4 +1,4 @@
-"""Corrections are made where they belong, and nothing else in a file changes."""
+"""Corrections change only the labels of a file."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ TEA = "http://example.org/tea"
 
 
 def corrected(folder, name, text, *changes, **options):
-    """Write a file, correct it, and return what comes out and the counts."""
+    """Write a file, correct it, and return the output and the counts."""
     source, out = folder / name, folder / f"new-{name}"
     source.write_bytes(text.encode() if isinstance(text, str) else text)
     corrections = Corrections([Decision(*change) for change in changes])

@@ -1,4 +1,4 @@
-"""What is decided of given labels, as people write it down, and what becomes of it."""
+"""Decisions on labels: files, choice and counts."""
 
 import json
 from pathlib import Path

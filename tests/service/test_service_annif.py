@@ -149,7 +149,7 @@ def test_metadata_name_known_labels(client):
         return {one["uri"]: one["score"] for one in answer.json()["results"]}
 
     before = scores()
-    after = scores(metadata_accepted="wheat; no subject of ours", metadata_rejected="corn\ngas")
+    after = scores(metadata_accepted="wheat; unknown subject", metadata_rejected="corn\ngas")
     assert after["wheat"] == 1
     assert not {"corn", "gas"} & set(after)
     assert set(before) - set(after) == {"corn", "gas"}

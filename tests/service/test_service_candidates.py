@@ -1,4 +1,4 @@
-"""A model that names candidates, as one of thousands of labels does, serves them like any other."""
+"""Suggestions and explanations of a model with candidates."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_only_candidates_are_suggested(some, candidates_model, text):
 def test_label_outside_the_candidates_can_be_accepted(some, candidates_model, text):
     names, others = candidates_of(candidates_model, text)
     graph = label_graph(candidates_model)
-    # A label that says something of a candidate, and is none.
+    # A label that is evidence for a candidate, outside the candidates.
     speaking = {edge.first for name in names for edge in graph.related(name, 3)}
     accepted, rejected = [name for name in others if name in speaking][:2]
     before = suggested(some, text)

@@ -129,7 +129,7 @@ def test_termination_finishes_accepted_requests(news_file, tmp_path):
 def test_a_port_in_use_is_named(news_file, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1, port {port}"):
+        with pytest.raises(OSError, match=f"cannot use 127.0.0.1, port {port}"):
             serve([news_file], port=port, saved_work=tmp_path / "saved.sqlite")
 
 

@@ -1,4 +1,4 @@
-"""Too much at a time is answered, each kind with its problem; what was taken is finished."""
+"""Each limit of the service has its problem, and accepted requests are finished."""
 
 import socket
 import threading

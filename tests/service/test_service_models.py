@@ -1,4 +1,4 @@
-"""What is saved is learned from at once, and again after a restart; the model's file stays."""
+"""Saved documents are learned at once and again after a restart; the model file is unchanged."""
 
 import threading
 
@@ -154,7 +154,7 @@ def test_labels_implied_by_a_rule_are_learned(ruled_file):
     model.learn([Entry("ruled", "", ("wheat",)), Entry("ruled", "", ("football", "tennis"))])
     more = model.snapshot.rescorer.label_sets_.positives() - before
     gained = {model.names[j] for j in np.flatnonzero(more)}
-    assert gained == {"wheat", "grain", "football", "tennis"}  # what a person accepts stands
+    assert gained == {"wheat", "grain", "football", "tennis"}  # accepted labels are kept
 
 
 def test_failed_learning_keeps_the_model(learning, monkeypatch, caplog):

@@ -1,4 +1,4 @@
-"""The service keeps to its own OpenAPI, whatever it is sent."""
+"""The service agrees with its OpenAPI description."""
 
 import os
 import re
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.xdist_group("service")
 _LABELS = "a label that the model does not have, or one both accepted and rejected"
 _LANGUAGE = "a language that the labels of the model have no names in"
 _ISSUE = "a number beyond the last issue of the list"
-#: Requests that fit the description and are turned away for what they mean: by route and status.
+#: Reasons for rejecting requests that fit the description, by route and status.
 MEANT = {
     ("/api/models/{model_id}/suggest", "422"): _LABELS,
     ("/api/models/{model_id}/explain", "422"): _LABELS,
@@ -28,7 +28,7 @@ MEANT = {
     ("/api/review/answers", "404"): _ISSUE,
     ("/api/review/issues/{number}", "404"): _ISSUE,
 }
-#: Real names, so that requests get past the door.
+#: Real names, so that requests are valid.
 CONFIGURATION = """
 [parameters]
 "path.model_id" = "news"

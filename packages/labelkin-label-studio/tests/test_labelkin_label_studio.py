@@ -9,7 +9,7 @@ CHOICES = """<View><Text name="text" value="$story"/>
 <Choices name="topics" toName="text" choice="multiple">
 <Choice value="gas"/><Choice value="crude-oil"/><Choice value="wheat"/>
 <Choice value="Corn!" alias="corn"/><Choice value="grain"/>
-<Choice value="no label of ours"/></Choices></View>"""
+<Choice value="unknown label"/></Choices></View>"""
 TAXONOMY = """<View><Text name="text" value="$story"/><Taxonomy name="tree" toName="text">
 <Choice value="farming"><Choice value="grain"><Choice value="wheat"/></Choice></Choice>
 <Choice value="gas"/></Taxonomy></View>"""
@@ -145,12 +145,12 @@ def test_an_annotation_is_saved_once_and_changes_the_next_prediction(alone):
     [before] = predict(client, "Something.")
     for _ in range(2):  # a webhook may come again
         for number in range(40):
-            body = event(number, ("gas", "wheat", "no label of ours"), story=f"Story {number}")
+            body = event(number, ("gas", "wheat", "unknown label"), story=f"Story {number}")
             answer = client.post("/label-studio/news/webhook", json=body)
             assert answer.json() == {"saved": 1, "withdrawn": 0, "job": None}
     documents, label_sets, _ = read_saved_documents(saved_work)
     assert documents == [f"Story {number}" for number in range(40)]
-    assert set(label_sets) == {("gas", "wheat", "no label of ours")}
+    assert set(label_sets) == {("gas", "wheat", "unknown label")}
 
     def learned():
         return client.get("/api/models/news/saved").json()["learned"] == 40

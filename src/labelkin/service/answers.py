@@ -26,7 +26,7 @@ from labelkin.service.models import ServedModel, Snapshot
 from labelkin.text.words import SurfaceForm, surface_forms
 from labelkin.validation import abbreviate
 
-#: Labels, terms and neighbours that are named; of the others the sum is given.
+#: Maximum number of labels, terms and neighbours; the others are summed up.
 _MOST = 30
 #: Label graphs of rescorers that are in use.
 _graphs: WeakKeyDictionary[LabelRescorer, LabelGraph] = WeakKeyDictionary()
@@ -140,8 +140,8 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
         raise ProblemError(
             409,
             "no-candidate",
-            f"{request.label!r} must be a candidate of the text to be explained: its words suggest "
-            "other labels. Accept it to see its effect on them.",
+            f"{request.label!r} must be a candidate of the text to be explained. Accept it to see "
+            "its effect on the candidates.",
         )
     if not explanations:
         raise ProblemError(
@@ -232,10 +232,11 @@ def _content_reasons(
     forms: dict[str, list[SurfaceForm]] = {}
     for counts in model.fitted.word_counts:
         forms |= surface_forms(text, counts)
+    forms |= {f"{term} (title)": found for term, found in forms.items()}  # terms of a title view
     terms = [
         {
             "term": str(name),
-            "words": list(dict.fromkeys(form.word for form in forms.get(_plain(name), ()))),
+            "words": list(dict.fromkeys(form.word for form in forms.get(name, ()))),
             "log_odds": added,
         }
         for name, added, _ in reasons.terms
@@ -246,11 +247,6 @@ def _content_reasons(
         "content_constant": reasons.constant + reasons.clipped - explanation.parts["prior"],
         "neighbours": reasons.neighbours[:_MOST],
     }
-
-
-def _plain(term: Any) -> Any:
-    """Return a term of a title, "corn (title)", as it stands in the text."""
-    return term.removesuffix(" (title)") if isinstance(term, str) else term
 
 
 def _names(model: ServedModel, labels: Iterable[str], language: str | None) -> messages.Names:
@@ -265,8 +261,8 @@ def search_labels(
 ) -> messages.LabelList:
     """Return the labels that contain a text, in any case; those that begin with it come first.
 
-    Those of a vocabulary are found by alternative labels and notations, too. Where no name has the
-    text, those that are spelled nearly so are returned.
+    The names of a vocabulary include alternative labels and notations. If no name contains the
+    text, labels with similar names are returned.
     """
     found = model.shown.search(query, language)
     is_similar = not found

@@ -1,4 +1,4 @@
-"""What an indexer stumbled over: long and foreign texts, typing errors, new labels, languages."""
+"""Long and foreign texts, typing errors, new labels, languages."""
 
 import json
 from pathlib import Path

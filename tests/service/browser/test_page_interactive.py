@@ -16,7 +16,7 @@ body { margin: 1rem; background: Canvas; color: CanvasText; font: 16px sans-seri
 
 @pytest.fixture
 def address(tmp_path):
-    """Return the part of the page that the site takes as it is, in a page of its own."""
+    """Return the HTML part of the page as a separate page."""
     text = (DOCS / "explanation" / "interactive.md").read_text(encoding="utf-8")
     [part] = re.findall(r"```\{raw\} html\n(.*?)```", text, re.S)
     part = part.replace("../_static", (DOCS / "_static").as_uri())

@@ -24,7 +24,7 @@ def word(j):
 
 @pytest.fixture(scope="module")
 def many_file(tmp_path_factory):
-    """Four labels of a series go together, and every label has a word of its own."""
+    """Four labels of a series occur together, and every label has its word."""
     rng = np.random.default_rng(0)
     first = np.concatenate([np.arange(N_LABELS), rng.integers(0, N_LABELS, N_DOCUMENTS - N_LABELS)])
     second = first // TOPIC * TOPIC + rng.integers(0, TOPIC, N_DOCUMENTS)

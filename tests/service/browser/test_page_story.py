@@ -32,7 +32,7 @@ def test_document_is_labelled_explained_saved_and_reloaded(open_page, server):
     wait_for_labels(page, expected_labels(server.address, TEXT))
     assert page.input_value("#text") == TEXT
 
-    # What is sure already changes nothing when it is accepted: the third label is not.
+    # A certain label changes nothing when it is accepted; the third label is not certain.
     second, _, first = labels(page)[:3]
     before = rows(page)
     row_of(page, first).get_by_role("button", name=f"Accept {first}").click()
@@ -89,7 +89,7 @@ def test_bars_have_one_scale_and_the_numbers_of_the_service(page, server):
         for name, value in suggestion["parts"].items():
             side = -1 if value < 0 else 1
             reach[side] += value
-            if abs(value) >= 0.05:  # what is written as 0.0 is not drawn
+            if abs(value) >= 0.05:  # parts that are printed as 0.0 are not drawn
                 ends[name] = pytest.approx(along(reach[side]), abs=near)
         assert dict(bar["ends"]) == ends
         values = row_of(page, suggestion["label"]).locator(".values").inner_text()

@@ -13,7 +13,7 @@ SIZES = {"phone": {"width": 375, "height": 800}, "desk": {"width": 1366, "height
 
 @pytest.fixture
 def open_site(browser):
-    """Open pages of the site in windows of their own; what they complain of is a fault."""
+    """Open pages of the site in separate windows, and collect their faults."""
     if not (SITE / "index.html").exists():
         pytest.skip("there is no built site: make docs")
     contexts = []
