@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -199,13 +200,13 @@ def corrupt(path):
 
 
 def foreign(path):
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("CREATE TABLE mine (x)")
 
 
 def newer(path):
     SavedWork(path).close()
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("PRAGMA user_version=9")
 
 

@@ -32,7 +32,7 @@ def layer(tmp_path_factory):
         ("saved work", 2),
         ("predict", 3),
         ("train", 2),
-        ("audit", 8),
+        ("audit", 1),
         ("experiment", 40),
     ],
 )

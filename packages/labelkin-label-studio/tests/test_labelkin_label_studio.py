@@ -147,7 +147,7 @@ def test_an_annotation_is_saved_once_and_changes_the_next_prediction(alone):
         for number in range(40):
             body = event(number, ("gas", "wheat", "unknown label"), story=f"Story {number}")
             answer = client.post("/label-studio/news/webhook", json=body)
-            assert answer.json() == {"saved": 1, "withdrawn": 0, "job": None}
+            assert answer.json() == {"saved": 1, "withdrawn": 0}
     documents, label_sets, _ = read_saved_documents(saved_work)
     assert documents == [f"Story {number}" for number in range(40)]
     assert set(label_sets) == {("gas", "wheat", "unknown label")}
@@ -238,7 +238,7 @@ def test_replaced_annotations_stay_replaced_after_a_restart(news_file, tmp_path)
 def test_other_events_are_ignored(client):
     for body in ({"action": "START_TRAINING", "project": PROJECT}, {"action": "TASKS_CREATED"}):
         answer = client.post("/label-studio/news/webhook", json=body)
-        assert answer.json() == {"saved": 0, "withdrawn": 0, "job": None}
+        assert answer.json() == {"saved": 0, "withdrawn": 0}
 
 
 @pytest.mark.parametrize(

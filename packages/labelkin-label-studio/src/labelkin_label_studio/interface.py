@@ -133,7 +133,8 @@ def _read_controls(model: ServedModel, config: str) -> tuple[Control, ...]:
             continue
         about = [name.strip() for name in element.get("toName", "").split(",")]
         fields = tuple(key for one in about for key in keys.get(one, ()))
-        labels = {way: _label(model, way[-1]) for way in _ways(element, kind)}
+        # A choice that the model does not have is its own label.
+        labels = {way: model.shown.label(way[-1]) or way[-1] for way in _ways(element, kind)}
         places: dict[int, tuple[str, ...]] = {}
         for way, label in labels.items():
             if label in model.column:
@@ -178,18 +179,14 @@ def _ways(
             yield from _ways(one, kind, above)
 
 
-def _label(model: ServedModel, choice: str) -> str:
-    """Return the label of a choice; a choice that the model does not have is its own label."""
-    return model.shown.label(choice) or choice
-
-
 def text_of(task: Mapping[str, Any], controls: Sequence[Control]) -> str:
     """Return the text of a task: the fields of the controls, each once."""
     data = task.get("data")
     fields = list(dict.fromkeys(field for control in controls for field in control.fields))
     found = [_at(data, field) for field in fields]
     wrong = [one for one in found if one is not None and not isinstance(one, str)]
-    if wrong or not isinstance(data, dict) or not any(map(data.__contains__, map(_first, fields))):
+    keys = {key for field in fields for key in _STEPS.findall(field)[:1]}
+    if wrong or not isinstance(data, dict) or keys.isdisjoint(data):
         came = f"{data!r:.50}" if not isinstance(data, dict) else f"keys {abbreviate(list(data))}"
         raise ProblemError(
             422,
@@ -210,11 +207,6 @@ def _at(data: Any, field: str) -> Any:
         else:
             return None
     return data
-
-
-def _first(field: str) -> str:
-    """Return the key of a task's data that a field begins with."""
-    return "".join(_STEPS.findall(field)[:1])
 
 
 def chosen_so_far(

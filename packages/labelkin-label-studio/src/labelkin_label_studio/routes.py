@@ -75,7 +75,6 @@ class Received(BaseModel):
 
     saved: int = 0
     withdrawn: int = 0
-    job: str | None = None
 
 
 @router.get("/health")

@@ -19,8 +19,6 @@ from labelkin.solvers.sigmoid import fit_sigmoid
 from labelkin.validation import check_whole_number
 from labelkin_omikuji.forest import OmikujiForest
 
-#: Minimum number of branches that are followed on each level of a tree: Omikuji's default.
-_LEAST_BEAM = 10
 #: Number of cells on which the sigmoid is fitted.
 _ENOUGH_CELLS = 1_000_000
 #: Scores closer to 0 or 1 are clipped.
@@ -132,7 +130,7 @@ class OmikujiContent(LogOddsClassifier):
         if forest is None:
             return sparse.csr_array(shape)
         top = shape[1] if self.top is None else min(self.top, shape[1])
-        return forest.scores(X, max(top, _LEAST_BEAM), int(top), effective_n_jobs(self.n_jobs))
+        return forest.scores(X, int(top), effective_n_jobs(self.n_jobs))
 
     def _fit_sigmoid(self, cells: Cells, scores: NDArray[np.float64], labels: LabelMatrix) -> None:
         """Fit one sigmoid to the left-out scores of all labels that vary."""
