@@ -1,4 +1,4 @@
-"""The command, called in this process: what a person sees of it, without the wait."""
+"""The command line, called in this process."""
 
 import io
 import sys
@@ -11,21 +11,21 @@ from labelkin.cli import main
 
 @dataclass(frozen=True)
 class Done:
-    """What a call printed, and its exit code."""
+    """Output and exit code of a call."""
 
     code: int
     out: str
     err: str
 
     def refused(self, code=2):
-        """One line on stderr, nothing on stdout, no traceback; returns the line."""
+        """Return the only line on stderr; stdout is empty and there is no traceback."""
         assert (self.code, self.out) == (code, ""), self
         assert "Traceback" not in self.err
         assert len(self.err.splitlines()) == 1, self.err
         return self.err.strip()
 
     def done(self):
-        """It went well; returns what was printed."""
+        """Return stdout of a call without errors."""
         assert self.code == 0, self.err
         return self.out
 

@@ -1,4 +1,4 @@
-"""``labelkin predict``: the model's answers, in order, in bounded memory; killed and resumed."""
+"""``labelkin predict``: order, formats, bounded memory, kill and resume."""
 
 import csv
 import io
@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from in_process import call
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, load, save
-from labelkin.thresholds import FixedCut, PCut
 
 PROGRAM = """
 import re, sys
@@ -50,7 +49,7 @@ def whole(model, texts):
 
 
 class TestAnswers:
-    def test_they_are_the_models_in_the_documents_order(self, model, news, whole):
+    def test_answers_equal_the_model_in_document_order(self, model, news, whole):
         pipeline = load(model)
         probability = pipeline.predict_proba(news.documents)
         names = pipeline[-1].label_names_
@@ -59,23 +58,19 @@ class TestAnswers:
         assert [answer["id"] for answer in answers] == [f"d{i}" for i in range(len(sets))]
         assert [set(answer["labels"]) for answer in answers] == [set(labels) for labels in sets]
         for i, answer in enumerate(answers):
-            told = answer["probabilities"]
-            assert list(told) == answer["labels"]
-            assert list(told.values()) == sorted(told.values(), reverse=True)
-            expected = [probability[i, list(names).index(label)] for label in told]
-            np.testing.assert_allclose(list(told.values()), expected, rtol=1e-5)
+            message = answer["probabilities"]
+            assert list(message) == answer["labels"]
+            assert list(message.values()) == sorted(message.values(), reverse=True)
+            expected = [probability[i, list(names).index(label)] for label in message]
+            np.testing.assert_allclose(list(message.values()), expected, rtol=1e-5)
 
-    def test_a_limit_keeps_the_most_probable(self, model, texts, whole):
-        limited = lines(call("predict", model, texts, "-q", "--limit", 1).done())
-        assert [a["labels"] for a in limited] == [a["labels"][:1] for a in lines(whole)]
-
-    def test_all_scores_tells_every_label(self, model, texts, whole):
-        told = lines(call("predict", model, texts, "-q", "--all-scores").done())
-        assert all(len(answer["probabilities"]) == 38 for answer in told)
-        assert [a["labels"] for a in told] == [a["labels"] for a in lines(whole)]
+    def test_all_scores_contains_every_label(self, model, texts, whole):
+        message = lines(call("predict", model, texts, "-q", "--all-scores").done())
+        assert all(len(answer["probabilities"]) == 38 for answer in message)
+        assert [a["labels"] for a in message] == [a["labels"] for a in lines(whole)]
 
     @pytest.mark.parametrize("kind", ["csv", "tsv"])
-    def test_tables_tell_the_same(self, model, texts, whole, kind):
+    def test_tables_equal_json_lines(self, model, texts, whole, kind):
         printed = call("predict", model, texts, "-q", "--format", kind).done()
         rows = csv.DictReader(io.StringIO(printed), delimiter={"csv": ",", "tsv": "\t"}[kind])
         for row, answer in zip(rows, lines(whole), strict=True):
@@ -83,12 +78,6 @@ class TestAnswers:
             assert [x for x in row["labels"].split(";") if x] == answer["labels"]
             numbers = [float(x) for x in row["probabilities"].split(";") if x]
             assert numbers == list(answer["probabilities"].values())
-
-    def test_a_table_of_all_scores_has_a_column_per_label(self, model, texts):
-        printed = call("predict", model, texts, "-q", "--format", "csv", "--all-scores").done()
-        row = next(csv.DictReader(io.StringIO(printed)))
-        assert len(row) == 40
-        assert 0 < float(row["aviation"]) < 1
 
 
 class TestInputs:
@@ -115,38 +104,16 @@ class TestInputs:
         path = self.write(tmp_path, "t.tsv", table)
         assert self.answers(model, path, "--columns", "text=abstract") == expected
 
-    def test_a_folder_of_texts_by_name(self, model, tmp_path, expected):
-        folder = tmp_path / "folder"
-        folder.mkdir()
-        self.write(folder, "2.txt", self.second)
-        self.write(folder, "1.txt", self.first)
-        assert self.answers(model, folder) == expected
-        ids = [a["id"] for a in lines(call("predict", model, folder, "-q").done())]
-        assert ids == ["1", "2"]
-
     def test_stdin_of_texts_and_of_json(self, model, expected):
         plain = f"{self.first}\n{self.second}".encode()
         assert self.answers(model, "-", stdin=plain) == expected
         found = "".join(json.dumps({"text": t}) + "\n" for t in (self.first, self.second))
         assert self.answers(model, "-", stdin=b"\xef\xbb\xbf" + found.encode()) == expected
 
-    def test_another_encoding_and_gzip(self, model, tmp_path, expected):
-        import gzip
 
-        data = f"{self.first}\n{self.second}\n".encode("utf-16")
-        (tmp_path / "wide.txt").write_bytes(data)
-        wide = self.answers(model, tmp_path / "wide.txt", "--encoding", "utf-16")
-        assert wide == expected
-        (tmp_path / "packed.txt.gz").write_bytes(gzip.compress(f"{self.first}\n".encode()))
-        assert self.answers(model, tmp_path / "packed.txt.gz") == expected[:1]
-
-    def test_a_line_without_words_is_a_document(self, model):
-        assert len(self.answers(model, "-", stdin=b"\n\nwheat\n")) == 3
-
-
-class TestGoingOn:
+class TestResume:
     @pytest.mark.parametrize("options", [(), ("--format", "csv"), ("--all-scores",)])
-    def test_wherever_it_was_cut_the_whole_comes_out(self, model, texts, tmp_path, options):
+    def test_resuming_from_any_byte_gives_the_same_file(self, model, texts, tmp_path, options):
         few = tmp_path / "few.jsonl"
         few.write_text("".join(texts.read_text().splitlines(keepends=True)[:12]))
         complete = tmp_path / "complete"
@@ -164,36 +131,16 @@ class TestGoingOn:
 
         law()
 
-    def test_it_begins_where_there_is_nothing_to_go_on_with(self, model, texts, whole, tmp_path):
-        call("predict", model, texts, "--out", tmp_path / "new.jsonl", "--resume", "-q").done()
-        assert (tmp_path / "new.jsonl").read_text() == whole
-
-    def test_answers_of_other_documents_are_refused(self, model, texts, whole, tmp_path):
-        out = tmp_path / "out.jsonl"
-        arguments = ["predict", model, texts, "--out", out, "--resume", "-q"]
-        before = whole.replace('"d1"', '"other"')
-        out.write_text(before)
-        assert (
-            "line 2 answers the document 'other', where the input has 'd1'"
-            in call(*arguments).refused()
-        )
-        out.write_text(whole + whole.splitlines()[0] + "\n")
-        assert "has no more documents" in call(*arguments).refused()
-        out.write_text("id,labels\n")
-        assert "line 1: to resume" in call(*arguments).refused()
-        assert "header must be" in call(*arguments, "--format", "csv").refused()
-        assert out.read_text() == "id,labels\n"
-
     def test_the_input_is_never_the_output(self, model, texts):
         before = texts.read_bytes()
         for options in ([], ["--resume"]):
-            told = call("predict", model, texts, "--out", texts, *options).refused()
-            assert "another file than the input" in told
+            message = call("predict", model, texts, "--out", texts, *options).refused()
+            assert "another file than the input" in message
         assert texts.read_bytes() == before
 
     @pytest.fixture
     def stopped(self, model, tmp_path):
-        """A broken line stops the work after four answers, and is mended."""
+        """A run that an invalid line stopped after four answers; the line is valid now."""
         source, out = tmp_path / "few.jsonl", tmp_path / "out.jsonl"
         rows = [json.dumps({"text": f"wheat and corn {i}"}) + "\n" for i in range(6)]
         source.write_text("".join([*rows[:4], "{\n"]))
@@ -202,41 +149,24 @@ class TestGoingOn:
         source.write_text("".join(rows))
         return arguments, out
 
-    def test_other_options_do_not_go_on_with_the_answers(self, stopped):
+    def test_resuming_with_other_options_is_an_error(self, stopped):
         arguments, out = stopped
         note = out.with_name("out.jsonl.resume.json")
         before = out.read_bytes()
         assert before.count(b"\n") == 4
-        told = call(*arguments, "--resume").refused()
-        assert "first run, with --limit 2, got not set" in told
-        told = call(*arguments, "--limit", 2, "--all-scores", "--resume").refused()
-        assert "--all-scores not set, got set" in told
+        message = call(*arguments, "--resume").refused()
+        assert "first run, with --limit 2, got not set" in message
+        message = call(*arguments, "--limit", 2, "--all-scores", "--resume").refused()
+        assert "--all-scores not set, got set" in message
         assert out.read_bytes() == before
         assert note.exists()
         call(*arguments, "--limit", 2, "--resume").done()
         assert out.read_bytes().count(b"\n") == 6
         assert not note.exists()
 
-    def test_another_model_does_not_go_on_with_the_answers(self, stopped, news_file, tmp_path):
-        arguments, out = stopped
-        other = tmp_path / "other"
-        call("train", news_file, "-o", other, "--content", "naive_bayes", "-q").done()
-        arguments[1] = other
-        told = call(*arguments, "--limit", 2, "--resume").refused()
-        assert "with the model of its first run, got another" in told
-        out.with_name("out.jsonl.resume.json").write_text("{")
-        told = call(*arguments, "--limit", 2, "--resume").refused()
-        assert "cannot be read. Delete it to resume" in told
-
-    def test_an_existing_file_is_not_overwritten(self, model, texts, tmp_path):
-        (tmp_path / "mine").write_text("mine")
-        told = call("predict", model, texts, "--out", tmp_path / "mine").refused()
-        assert "--resume continues it" in told
-        assert (tmp_path / "mine").read_text() == "mine"
-
 
 def start(*arguments):
-    """Start the command in a process of its own; it tells its peak memory at the end."""
+    """Start the command in another process, which prints its peak memory at the end."""
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -247,7 +177,7 @@ def start(*arguments):
 
 
 def kill_within(process, path, n_bytes, seconds=120):
-    """Kill the process when its file has grown; tell whether it was still at work."""
+    """Kill the process when its file has grown; return whether it was still running."""
     end = time.monotonic() + seconds
     while not path.exists() or path.stat().st_size < n_bytes:
         if process.poll() is not None:
@@ -260,7 +190,7 @@ def kill_within(process, path, n_bytes, seconds=120):
 
 
 def many(path, news, n_documents):
-    """Write so many documents, made ones over and over, each with a number."""
+    """Write `n_documents` synthetic documents, each with a number."""
     with path.open("w") as file:
         for i in range(n_documents):
             text = f"{news.documents[i % len(news.documents)]} {i}"
@@ -277,7 +207,7 @@ def peak_memory(process):
 
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
-def test_killed_and_resumed_there_is_no_gap_no_repetition_and_memory_stays_flat(
+def test_killed_and_resumed_run_is_complete_in_bounded_memory(
     model, news, tmp_path, long_proofs, record_property
 ):
     n_documents, n_kills = (100_000, 5) if long_proofs else (3_000, 1)
@@ -312,24 +242,7 @@ def test_killed_and_resumed_there_is_no_gap_no_repetition_and_memory_stays_flat(
 class TestAsAnnifIndexes:
     """A number of labels, and a minimum probability, as in ``annif index``."""
 
-    def test_so_many_labels_whatever_the_thresholds(self, model, texts):
-        answers = lines(call("predict", model, texts, "-q", "--top", 5).done())
-        assert {len(answer["labels"]) for answer in answers} == {5}
-        scores = [list(answer["probabilities"].values()) for answer in answers]
-        assert all(row == sorted(row, reverse=True) for row in scores)
-        given = ["--top", 5, "--threshold", 0.1]
-        above = lines(call("predict", model, texts, "-q", *given).done())
-        assert [a["labels"] for a in above] == [
-            [label for label, p in a["probabilities"].items() if p >= 0.1] for a in answers
-        ]
-
-    def test_a_threshold_takes_the_place_of_the_model_s(self, model, texts, whole):
-        low = lines(call("predict", model, texts, "-q", "--threshold", 0.2).done())
-        assert all(min(a["probabilities"].values(), default=1) >= 0.2 for a in low)
-        n_before = sum(len(a["labels"]) for a in lines(whole))
-        assert sum(len(a["labels"]) for a in low) > n_before
-
-    def test_how_many_got_nothing_is_said_and_at_least_one_fills_up(self, model, texts):
+    def test_documents_without_labels_are_counted_and_at_least_adds_labels(self, model, texts):
         done = call("predict", model, texts, "--threshold", 0.999)
         n_empty = sum(not answer["labels"] for answer in lines(done.done()))
         assert n_empty > 0
@@ -348,7 +261,7 @@ class TestAsAnnifIndexes:
         assert said in done.err
         assert "read alone" in call("predict", model, "-", tmp_path / "b").refused()
 
-    def test_one_policy_for_files_that_exist(self, model, texts, tmp_path):
+    def test_replace_overwrites_a_file(self, model, texts, tmp_path):
         out = tmp_path / "out.csv"
         out.write_text("old")
         call("predict", model, texts, "--out", out, "--replace", "-q").done()
@@ -362,59 +275,17 @@ class TestAsAnnifIndexes:
             (["--replace"], "--replace overwrites a file"),
         ],
     )
-    def test_what_makes_no_sense(self, model, texts, options, expected):
+    def test_contradicting_options_are_errors(self, model, texts, options, expected):
         assert expected in call("predict", model, texts, *options).refused()
 
 
 class TestWrongCalls:
-    def test_inputs_that_cannot_be_read(self, model, tmp_path):
-        def refused(name, data, *options):
-            (tmp_path / name).write_bytes(data)
-            return call("predict", model, tmp_path / name, *options).refused()
-
-        assert "must have documents" in refused("empty.jsonl", b"")
-        assert "must have documents" in refused("header.csv", b"id,text\n")
-        told = refused("latin.txt", "café".encode("latin-1"), "--encoding", "utf-8")
-        assert "0xE9 at byte 3" in told
-        assert "--encoding latin-1" in told
-        assert "line 1: a line must be one JSON" in refused("torn.jsonl", b'{"text": "b')
-        assert "'text' must be the document's text" in refused("other.jsonl", b'{"head": "a"}\n')
-        assert "--columns text=NAME" in refused("other.csv", b"id,head\n1,a\n")
-        assert "No such file" in call("predict", model, tmp_path / "nothing.txt").refused()
-        (tmp_path / "folder").mkdir()
-        assert ".json files, and has none" in call("predict", model, tmp_path / "folder").refused()
-
-    def test_stdin_that_cannot_be_read(self, model):
-        told = call("predict", model, "-", "--encoding", "utf-8", stdin=b"caf\xe9").refused()
-        assert "stdin, line 1: the text must be utf-8, got 0xE9 at byte 3" in told
-        assert "must have documents" in call("predict", model, "-").refused()
-
-    def test_what_is_no_model(self, texts, vector_model, tmp_path):
+    def test_invalid_models_are_errors(self, texts, vector_model, tmp_path):
         assert "not a labelkin model file" in call("predict", texts, texts).refused()
         assert "There is no model file" in call("predict", tmp_path / "no", texts).refused()
         assert "takes vectors" in call("predict", vector_model, texts).refused()
 
-    def test_a_rule_that_needs_all_documents_is_no_rule_for_a_stream(self, tmp_path, texts):
-        from sklearn.pipeline import make_pipeline
-
-        from labelkin.text import WordCounts
-
-        words = ["tea milk", "milk", "tea", "tea sugar"] * 3
-        sets = [["tea", "milk"], ["milk"], ["tea"], ["tea"]] * 3
-
-        def saved(rule):
-            last = LabelDependenceClassifier(NaiveBayes(), thresholds=rule)
-            pipeline = make_pipeline(WordCounts(min_documents=1), last)
-            return save(pipeline.fit(words, sets), tmp_path / "m")
-
-        assert "PCut needs all documents" in call("predict", saved(PCut()), texts).refused()
-        call("predict", saved(FixedCut()), texts).done()
-
-    def test_resuming_needs_a_file(self, model, texts):
-        assert "name it by --out" in call("predict", model, texts, "--resume").refused()
-        assert "--limit" in call("predict", model, texts, "--limit", 0).refused()
-
-    def test_labels_that_would_fall_apart_in_a_table(self, tmp_path, texts):
+    def test_labels_with_the_separator_need_json_lines(self, tmp_path, texts):
         from sklearn.pipeline import make_pipeline
 
         from labelkin.text import WordCounts
@@ -422,5 +293,5 @@ class TestWrongCalls:
         last = LabelDependenceClassifier(NaiveBayes())
         pipeline = make_pipeline(WordCounts(min_documents=1), last)
         path = save(pipeline.fit(["tea", "milk"] * 4, [["a;b"], ["c"]] * 4), tmp_path / "m")
-        told = call("predict", path, texts, "--format", "csv").refused()
-        assert "the label 'a;b'" in told
+        message = call("predict", path, texts, "--format", "csv").refused()
+        assert "the label 'a;b'" in message

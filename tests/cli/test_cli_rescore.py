@@ -1,6 +1,5 @@
 """``labelkin rescore``: any score matrix in, the rescorer's out, columns matched by name."""
 
-import io
 import json
 import warnings
 
@@ -10,11 +9,7 @@ from in_process import call
 from scipy import sparse
 
 from labelkin import LabelRescorer
-from labelkin.prediction.scores import (
-    ScoreMatrix,
-    read_score_file,
-    write_blocks,
-)
+from labelkin.prediction.scores import ScoreMatrix, read_score_file, write_scores
 
 NAMES = ["gold", "grain", "wheat"]
 SETS = [["grain", "wheat"]] * 5 + [["grain"]] * 3 + [["gold"]] * 4 + [[]]
@@ -22,13 +17,6 @@ Y = np.array([[float(name in labels) for name in NAMES] for labels in SETS])
 SCORES = np.array([[0.1, 0.5, 0.9], [0.8, 0.2, 0.3]])
 with warnings.catch_warnings(action="ignore"):  # that it is cautious
     BETTER = LabelRescorer().fit(Y).rescore(SCORES)
-
-
-def write_scores(scores, kind):
-    """Return a whole score matrix as the bytes of a file."""
-    file = io.BytesIO()
-    write_blocks(file, [scores], kind)
-    return file.getvalue()
 
 
 @pytest.fixture
@@ -50,35 +38,26 @@ def table(values, names=NAMES, order=(0, 1, 2)):
     return "\n".join([head, *rows]) + "\n"
 
 
-def test_a_table_comes_back_as_a_table_with_its_names_and_ids(tmp_path, train):
+def test_table_keeps_names_and_ids(tmp_path, train):
     path = write(tmp_path / "s.csv", table(SCORES))
     done = call("rescore", path, "--train", train, "-q")
     assert done.done() == table(BETTER)
 
 
-def test_columns_in_another_order_are_matched_by_name(tmp_path, train):
-    order = (2, 0, 1)
-    path = write(tmp_path / "s.csv", table(SCORES, order=order))
-    printed = call("rescore", path, "--train", train, "-q").done()
-    found = read_score_file(write(tmp_path / "better.csv", printed))
-    assert found.names == [NAMES[j] for j in order]
-    np.testing.assert_allclose(found.values, BETTER[:, order], rtol=1e-12)
-
-
-def test_json_lines_may_leave_out_what_was_not_suggested(tmp_path, train):
+def test_json_lines_may_leave_out_labels(tmp_path, train):
     rows = [{"id": "a", "scores": {"grain": 0.5, "wheat": 0.9}}]
     path = write(tmp_path / "s.jsonl", json.dumps(rows[0]) + "\n")
-    (told,) = map(json.loads, call("rescore", path, "--train", train, "-q").done().splitlines())
+    (message,) = map(json.loads, call("rescore", path, "--train", train, "-q").done().splitlines())
     expected = LabelRescorer().fit(Y).rescore([[0.0, 0.5, 0.9]])[0]
-    assert told["id"] == "a"
-    np.testing.assert_allclose([told["scores"][name] for name in NAMES], expected)
+    assert message["id"] == "a"
+    np.testing.assert_allclose([message["scores"][name] for name in NAMES], expected)
     assert (
         "must have a log-odds for each"
         in call("rescore", path, "--train", train, "--scale", "log_odds").refused()
     )
 
 
-def test_what_predict_writes_can_be_rescored(tmp_path, model, news_file):
+def test_output_of_predict_is_rescored(tmp_path, model, news_file):
     out, better = tmp_path / "p.jsonl", tmp_path / "b.npz"
     call("predict", model, news_file, "--out", out, "--all-scores", "-q").done()
     call("rescore", out, "--train", news_file, "--out", better, "-q").done()
@@ -90,7 +69,8 @@ def test_what_predict_writes_can_be_rescored(tmp_path, model, news_file):
 @pytest.mark.parametrize("kind", [".npy", ".npz", ".csv", ".tsv", ".jsonl"])
 def test_every_kind_of_file_gives_the_same(tmp_path, train, kind):
     names = None if kind == ".npy" else NAMES
-    (tmp_path / f"s{kind}").write_bytes(write_scores(ScoreMatrix(SCORES, names), kind))
+    with (tmp_path / f"s{kind}").open("wb") as file:
+        write_scores(file, ScoreMatrix(SCORES, names), kind)
     out = tmp_path / f"better{kind}"
     call("rescore", tmp_path / f"s{kind}", "--train", train, "--out", out, "-q").done()
     np.testing.assert_allclose(read_score_file(out, NAMES).values, BETTER, rtol=1e-15)
@@ -119,32 +99,7 @@ def test_training_labels_from_tables_matrices_and_corpora(tmp_path):
     assert done.out.splitlines()[0] == "corn,grain"
 
 
-def test_training_labels_from_a_table_as_a_spreadsheet_saves_it(tmp_path):
-    scores = write(tmp_path / "scores.csv", table(SCORES))
-    rows = "".join(f"{i};{' | '.join(labels)};Öl\n" for i, labels in enumerate(SETS))
-    train = tmp_path / "train.csv"
-    train.write_bytes(f"ID;Schlagwörter;Text\n{rows};;\n".encode("cp1252"))
-    done = call("rescore", scores, "--train", train, "--out", tmp_path / "out.npy")
-    done.done()
-    read = "13 documents, 3 labels read, columns separated by semicolons, separator '|', labels"
-    assert f"{read} from 'Schlagwörter', id from 'ID', not used: 'Text'" in done.err
-    assert "1 blank row skipped" in done.err
-    assert np.allclose(np.load(tmp_path / "out.npy"), BETTER)
-    train.write_bytes(train.read_bytes().replace("Schlagwörter".encode("cp1252"), b"Themen"))
-    options = ("--columns", "labels=Themen", "--out", tmp_path / "more.npy")
-    call("rescore", scores, "--train", train, *options).done()
-    assert np.allclose(np.load(tmp_path / "more.npy"), BETTER)
-
-
-def test_a_table_of_predict_has_labels_before_its_scores(tmp_path, train):
-    cells = [["id", "labels", *NAMES], *[[f"d{i}", "", *map(str, x)] for i, x in enumerate(SCORES)]]
-    text = "\n".join(";".join(row) for row in cells) + "\n"
-    scores = write(tmp_path / "scores.csv", text)
-    call("rescore", scores, "--train", train, "--out", tmp_path / "out.npy", "-q").done()
-    assert np.allclose(np.load(tmp_path / "out.npy"), BETTER)
-
-
-def test_the_weight_is_fixed_or_learnt_from_out_of_fold_scores(tmp_path, train):
+def test_weight_is_fixed_or_learned_from_out_of_fold_scores(tmp_path, train):
     path = write(tmp_path / "s.csv", table(SCORES))
     alone = call("rescore", path, "--train", train, "--evidence-weight", 0, "-q").done()
     np.testing.assert_allclose(
@@ -171,8 +126,8 @@ def test_the_weight_is_fixed_or_learnt_from_out_of_fold_scores(tmp_path, train):
     np.testing.assert_allclose(found.values, expected.rescore(SCORES), rtol=1e-12)
 
 
-class TestNothingIsMadeWorseSilently:
-    def test_without_out_of_fold_scores_it_is_cautious_and_says_so(self, tmp_path, train):
+class TestReport:
+    def test_small_weight_without_out_of_fold_scores_is_reported(self, tmp_path, train):
         path = write(tmp_path / "s.csv", table(SCORES))
         done = call("rescore", path, "--train", train)
         assert "Without --out-of-fold, label evidence has weight 0.1" in done.err
@@ -181,7 +136,7 @@ class TestNothingIsMadeWorseSilently:
         found = read_score_file(write(tmp_path / "better.csv", done.done()))
         np.testing.assert_allclose(found.values, BETTER, rtol=1e-12)
 
-    def test_before_and_after_where_labels_are_known(self, tmp_path, train):
+    def test_metrics_before_and_after_are_printed(self, tmp_path, train):
         path = write(tmp_path / "s.csv", table(SCORES))
         known = [{"id": "d1", "labels": ["gold"]}, {"id": "d0", "labels": ["grain", "wheat"]}]
         truth = write(tmp_path / "truth.jsonl", "\n".join(map(json.dumps, known)))
@@ -193,8 +148,8 @@ class TestNothingIsMadeWorseSilently:
         done = call("rescore", path, "--train", train, "--truth", tmp_path / "y.npy", *weight)
         assert "The other labels do not help: --evidence-weight 0" in done.err
         np.save(tmp_path / "y.npy", np.ones((3, 3)))
-        told = call("rescore", path, "--train", train, "--truth", tmp_path / "y.npy", *weight)
-        assert "--truth must have the scored documents" in told.err
+        message = call("rescore", path, "--train", train, "--truth", tmp_path / "y.npy", *weight)
+        assert "--truth must have the scored documents" in message.err
 
     def test_test_documents_of_the_training_file_are_found(self, tmp_path):
         rows = [
@@ -215,9 +170,9 @@ class TestWrongCalls:
         other = write(tmp_path / "mine.csv", "mine")
         arguments = ["rescore", path, "--train", train, "--out"]
         assert "another file than the input" in call(*arguments, path).refused()
-        told = call(*arguments, other).refused()
-        assert "must be a new file" in told
-        assert "name another" in told
+        message = call(*arguments, other).refused()
+        assert "must be a new file" in message
+        assert "name another" in message
         assert (path.read_text(), other.read_text()) == (table(SCORES), "mine")
 
     def test_log_odds_without_the_option_name_it(self, tmp_path, train):
@@ -233,20 +188,9 @@ class TestWrongCalls:
             ("0.1,0.5\n", "(n, 3), got shape (1, 2)"),
         ],
     )
-    def test_scores_that_are_none(self, tmp_path, train, text, expected):
+    def test_invalid_scores_are_errors(self, tmp_path, train, text, expected):
         path = write(tmp_path / "s.csv", text)
         assert expected in call("rescore", path, "--train", train, "-q").refused()
-
-    def test_labels_that_are_none_and_options(self, tmp_path, train):
-        path = write(tmp_path / "s.csv", table(SCORES))
-        wrong = write(tmp_path / "wrong.jsonl", '{"labels": "grain"}\n')
-        assert "a list of texts" in call("rescore", path, "--train", wrong).refused()
-        assert "no file" in call("rescore", path, "--train", tmp_path / "no.csv").refused()
-        assert "No such file" in call("rescore", tmp_path / "no.csv", "--train", train).refused()
-        assert (
-            "can be written as"
-            in call("rescore", path, "--train", train, "--out", tmp_path / "o.pdf").refused()
-        )
 
 
 class TestCandidates:
@@ -263,21 +207,6 @@ class TestCandidates:
         assert (found.indices == expected.indices).all()
         np.testing.assert_allclose(found.data, expected.data, rtol=1e-15)
         assert out.read_text().splitlines()[0] == "2 3"
-
-    def test_scipy_and_json_lines(self, tmp_path, train):
-        sparse.save_npz(tmp_path / "s.npz", self.CANDIDATES)
-        expected = LabelRescorer().fit(Y).rescore(self.CANDIDATES)
-        call(
-            "rescore", tmp_path / "s.npz", "--train", train, "--out", tmp_path / "b.npz", "-q"
-        ).done()
-        np.testing.assert_array_equal(
-            sparse.load_npz(tmp_path / "b.npz").toarray(), expected.toarray()
-        )
-        call(
-            "rescore", tmp_path / "s.npz", "--train", train, "--out", tmp_path / "b.jsonl", "-q"
-        ).done()
-        (first, _) = map(json.loads, (tmp_path / "b.jsonl").read_text().splitlines())
-        assert set(first["scores"]) == {"1", "2"}
 
     @pytest.mark.parametrize("compressed", [False, True])
     def test_predictions_as_pecos_saves_them(self, tmp_path, train, compressed):
@@ -297,25 +226,3 @@ class TestCandidates:
         np.testing.assert_allclose(
             sparse.load_npz(out).toarray(), expected.toarray(), rtol=1e-6
         )  # PECOS reads scores as SciPy does
-
-    def test_the_weight_is_learned_from_candidates(self, tmp_path):
-        rng = np.random.default_rng(0)
-        Y = (rng.random((60, 3)) < 0.4).astype(float)
-        Z = sparse.csr_array(np.where(rng.random((60, 3)) < 0.7, rng.normal(size=(60, 3)), 0))
-        sparse.save_npz(tmp_path / "y.npz", sparse.csr_array(Y))
-        sparse.save_npz(tmp_path / "z.npz", Z)
-        call(
-            "rescore", tmp_path / "z.npz", "--train", tmp_path / "y.npz",
-            "--evidence-weight", "auto",
-            "--scale", "log_odds", "--out-of-fold", tmp_path / "z.npz", "--out",
-            tmp_path / "b.npz", "-q",
-        ).done()  # fmt: skip
-        assert sparse.load_npz(tmp_path / "b.npz").nnz == Z.nnz
-
-
-def test_an_error_in_a_later_block_leaves_no_file(tmp_path, train, monkeypatch):
-    monkeypatch.setattr("labelkin.prediction.scores.DOCUMENTS", 2)
-    path = write(tmp_path / "s.csv", table(np.full((5, 3), 0.5)) + "d6,0.5,high,0.5\n")
-    out = tmp_path / "better.csv"
-    assert "got 'high'" in call("rescore", path, "--train", train, "--out", out).refused()
-    assert [p.name for p in tmp_path.iterdir() if "better" in p.name] == []

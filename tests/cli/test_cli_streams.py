@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from labelkin.prediction.output import durable_output
+from labelkin.prediction.output import answers_file, make_layout, resume_note
 
 RUN = "import sys; from labelkin.cli import main; main(sys.argv[1:])"
 
@@ -58,7 +58,7 @@ def texts(tmp_path_factory):
 
 
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
-def test_closed_streams_are_no_fault(model, closed):
+def test_closed_streams_cause_no_traceback(model, closed):
     done = labelkin("inspect", model, closed=closed)
     assert done.returncode == 0
     assert b"Traceback" not in done.stderr
@@ -69,7 +69,7 @@ def test_closed_streams_are_no_fault(model, closed):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize("command", ["inspect", "predict"])
-def test_a_full_disk_behind_stdout_is_named(model, texts, command):
+def test_full_disk_of_stdout_is_reported(model, texts, command):
     with Path("/dev/full").open("wb") as full:
         done = labelkin(
             command,
@@ -85,7 +85,7 @@ def test_a_full_disk_behind_stdout_is_named(model, texts, command):
     assert b"Exception ignored" not in done.stderr
 
 
-def test_a_file_that_cannot_grow_is_named(model, texts, tmp_path):
+def test_full_disk_of_a_file_is_reported(model, texts, tmp_path):
     out = tmp_path / "labels.jsonl"
     done = labelkin("predict", model, texts, "--out", out, "--batch", "100", most_bytes=20_000)
     assert done.returncode == 1
@@ -97,7 +97,8 @@ def test_a_file_that_cannot_grow_is_named(model, texts, tmp_path):
 
 def test_two_writers_of_one_file_do_not_mix(model, texts, tmp_path):
     out = tmp_path / "labels.jsonl"
-    with durable_output(out) as write:
+    layout, note = make_layout("jsonl", ["tea"]), resume_note(model, {})
+    with answers_file(out, layout, iter(()), note) as (write, _):
         write('{"id": 1}\n')
         done = labelkin("predict", model, texts, "--out", out, "--resume")
         assert done.returncode == 2
@@ -115,7 +116,7 @@ def test_a_pipe_is_neither_removed_nor_replaced_by_answers(model, texts, tmp_pat
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_a_pipe_that_is_closed_early_is_no_fault(model, texts):
+def test_closed_pipe_causes_no_traceback(model, texts):
     pipe = subprocess.Popen(
         [sys.executable, "-c", RUN, "predict", model, texts, "-q"],
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Blocks in, the answers of the whole out, with a block or two in memory."""
+"""Results of blocks equal those of the whole, with a few blocks in memory."""
 
 import gc
 import weakref
@@ -20,7 +20,7 @@ MODEL = LabelDependenceClassifier(NaiveBayes(), evidence_weight=0.5).fit(X, Y)
 
 
 class Rows(np.ndarray):
-    """Rows that can be watched."""
+    """Rows with weak references."""
 
 
 def watched(matrix, size, most):
@@ -36,7 +36,7 @@ def watched(matrix, size, most):
 
 
 @pytest.mark.parametrize("wanted", ["log_odds", "probabilities", "decisions"])
-def test_a_memory_mapped_file_is_predicted_block_by_block(tmp_path, wanted):
+def test_memory_mapped_file_is_predicted_in_blocks(tmp_path, wanted):
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     found = np.concatenate(list(predict_blocks(MODEL, row_blocks(mapped, size=20), wanted)))
@@ -45,7 +45,7 @@ def test_a_memory_mapped_file_is_predicted_block_by_block(tmp_path, wanted):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_memory_holds_a_block_at_a_time():
+def test_memory_contains_one_block():
     for _ in predict_blocks(MODEL, watched(X, 10, 2)):
         pass
     rescorer = LabelRescorer().fit(Y)
@@ -53,7 +53,7 @@ def test_memory_holds_a_block_at_a_time():
         pass
 
 
-def test_candidates_in_a_folder_come_back_as_candidates(tmp_path):
+def test_candidates_are_written_to_a_folder(tmp_path):
     few = NaiveBayes(top=2).fit(X, Y)
     paths = list(predict_blocks(few, row_blocks(X, size=40), "log_odds", folder=tmp_path / "new"))
     assert [path.name for path in paths] == ["000000.npz", "000001.npz", "000002.npz"]
@@ -64,16 +64,16 @@ def test_candidates_in_a_folder_come_back_as_candidates(tmp_path):
     np.testing.assert_allclose(better.toarray(), rescorer.rescore(scores).toarray(), rtol=1e-12)
 
 
-def test_blocks_are_judged_as_the_whole():
+def test_evaluation_of_blocks_equals_the_whole():
     log_odds = MODEL.log_odds(X)
     whole = evaluate(Y, log_odds, MODEL.predict(X)).scores()
     scored = evaluate_blocks(row_blocks(Y, log_odds, MODEL.predict(X), size=7)).scores()
-    judged = evaluate_model_blocks(MODEL, row_blocks(X, Y, size=7)).scores()
-    for found in (scored, judged):
+    evaluated = evaluate_model_blocks(MODEL, row_blocks(X, Y, size=7)).scores()
+    for found in (scored, evaluated):
         assert found == pytest.approx(whole, rel=1e-12, abs=1e-12)
 
 
-def test_what_cannot_be_decided_alone_is_an_error():
+def test_rules_of_a_batch_are_an_error():
     model = LabelDependenceClassifier(NaiveBayes(), thresholds=PCut()).fit(X, Y)
     with pytest.raises(ValueError, match="document by document, and PCut"):
         predict_blocks(model, [X])

@@ -1,8 +1,6 @@
 """Documents → answers, batch by batch."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -35,7 +33,7 @@ def test_answers_are_the_same_in_batches_of_any_size(model):
         np.testing.assert_array_equal(one.given, other.given)
 
 
-def test_given_labels_are_the_most_probable_first_and_no_more_than_the_limit(model):
+def test_labels_are_sorted_by_probability_and_limited(model):
     documents = Documents([f"{text}\n" for text in TEXTS], "text")
     [unlimited] = answer_batches(model, documents)
     [limited] = answer_batches(model, documents, choice=Choice(limit=1))
@@ -49,7 +47,7 @@ def test_given_labels_are_the_most_probable_first_and_no_more_than_the_limit(mod
 
 @pytest.mark.parametrize("choice", [Choice(), Choice(top=2), Choice(threshold=0.01, at_least=1)])
 @pytest.mark.parametrize("top", [None, 2])
-def test_only_labels_that_are_allowed_are_given_also_of_candidates(top, choice):
+def test_only_allowed_labels_are_assigned(top, choice):
     rule = LabelLimits(FixedCut(0.5), at_least=1)
     classifier = LabelDependenceClassifier(NaiveBayes(top=top), thresholds=rule)
     words = WordCounts(min_documents=1, stem=False)
@@ -63,32 +61,20 @@ def test_only_labels_that_are_allowed_are_given_also_of_candidates(top, choice):
     assert any(len(answer.given) for answer in part)
     for answer, every, row in zip(part, whole, log_odds, strict=True):
         np.testing.assert_array_equal(answer.probabilities, every.probabilities[allowed])
-        assert np.isfinite(row[answer.given]).all()  # what is no candidate is never given
+        assert np.isfinite(row[answer.given]).all()  # only candidates are assigned
         assert (np.diff(row[answer.given]) <= 0).all()
         assert len(answer.given) >= min(1, np.isfinite(row).sum())
     if top is not None:
         assert np.isneginf(log_odds).any()
 
 
-def test_an_id_that_would_break_a_line_is_located(model):
+def test_id_with_a_line_break_is_an_error(model):
     documents = Documents(['{"text": "a", "id": "1\\n2"}'], "jsonl", name="f")
     with pytest.raises(ValueError, match=r"f, line 1: an id must be on one line, got '1\\n2'"):
         list(answer_batches(model, documents))
 
 
-def test_predicting_loads_no_generator_no_downloader_and_no_readers_of_corpora():
-    program = (
-        "import sys, labelkin.prediction; "
-        "print(*sorted(m for m in sys.modules if m.startswith('labelkin.corpora.')))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    loaded = {name.removeprefix("labelkin.corpora.") for name in done.stdout.split()}
-    assert not {name for name in loaded if name.startswith(("newsroom", "published.", "vectors"))}
-
-
-class TestOneRoad:
+class TestFittedModel:
     """Posterior, scores and reasons of a fitted model equal those of its parts."""
 
     @pytest.fixture
@@ -110,7 +96,7 @@ class TestOneRoad:
         np.testing.assert_array_equal(found.log_odds, fitted.scores(texts))
         assert found.decisions().tolist() == expected.decisions().tolist()
 
-    def test_another_rescorer_replaces_the_label_evidence(self, fitted):
+    def test_other_rescorer_replaces_the_label_evidence(self, fitted):
         more = fitted.classifier.rescorer_.learn_more([{"tea", "milk"}] * 5)
         content = fitted.content(["tea sugar"])
         np.testing.assert_array_equal(
@@ -122,10 +108,10 @@ class TestOneRoad:
         [[one]] = fitted.reasons(fitted.vectors(["tea sugar"]), ["tea"], top=2)
         assert {term.term for term in one.terms} <= {"tea", "sugar"}
 
-    def test_the_number_of_known_words_is_counted(self, fitted):
+    def test_known_words_are_counted(self, fitted):
         assert fitted.content(["tea sugar zzyzx", ""]).n_words.tolist() == [2, 0]
 
-    def test_a_pickled_copy_answers_alike(self, fitted):
+    def test_pickled_copy_returns_the_same_scores(self, fitted):
         before = fitted.scores(["tea"])
         copy = pickle.loads(pickle.dumps(fitted))
         np.testing.assert_array_equal(copy.scores(["tea"]), before)

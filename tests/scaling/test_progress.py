@@ -61,35 +61,6 @@ def test_a_fit_of_many_labels_reports_its_loops():
         assert (what, 0) in {(name, done) for name, done, _ in heard}
 
 
-@pytest.mark.parametrize(("pace", "printed"), [(10.0, True), (0.1, False)])
-def test_without_a_terminal_long_work_is_forecast_once(monkeypatch, capsys, pace, printed):
-    now = iter(pace * n for n in range(100))
-    monkeypatch.setattr(printing.time, "perf_counter", lambda: next(now))
-    monkeypatch.setattr("labelkin.scaling.progress._PAUSE", -1.0)
-    with printing.watching():
-        list(track(range(20), "documents"))
-    lines = capsys.readouterr().err.splitlines()
-    assert lines == (["labelkin: documents: about 3 min left."] if printed else [])
-
-
-def test_a_slow_first_part_does_not_count_in_the_forecast(monkeypatch, capsys):
-    now = iter([0.0, *(30.0 + n for n in range(100))])
-    monkeypatch.setattr(printing.time, "perf_counter", lambda: next(now))
-    monkeypatch.setattr("labelkin.scaling.progress._PAUSE", -1.0)
-    with printing.watching():
-        list(track(range(20), "documents"))
-    assert capsys.readouterr().err == ""
-
-
-def test_quiet_is_quiet(monkeypatch, capsys):
-    monkeypatch.setattr(printing, "_LOOKED_AT", 0.0)
-    monkeypatch.setattr(printing, "_LONG", 0.0)
-    monkeypatch.setattr("labelkin.scaling.progress._PAUSE", -1.0)
-    with printing.watching(quiet=True):
-        list(track(range(20), "documents"))
-    assert capsys.readouterr().err == ""
-
-
 def test_a_terminal_shows_bars_that_go(monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self):

@@ -1,7 +1,7 @@
 """The command line ``labelkin``: options, one call into the library, printing.
 
 Results go to stdout, messages and progress to stderr. Exit codes: 0 done, 1 the work failed or was
-interrupted, 2 the call or its input was wrong. Whatever a user can do wrong ends in one line.
+interrupted, 2 the call or its input was wrong. A wrong call or wrong input ends with one line.
 
 Options are called as the parameters of Python (``--evidence-weight``, ``evidence_weight``), so that
 an error of the library can name the option. Modules are loaded by the command that needs them:
@@ -25,13 +25,13 @@ _NEEDS = {"typer", "rich", "click"}
 _CLI_EXTRA = 'The command line needs typer and rich: pip install "labelkin[cli]"'
 _OF_DISKS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT}
 _LONGEST_MESSAGE = 2_000
-_INTERRUPTED = 130  # what typer makes of Ctrl-C
+_INTERRUPTED = 130  # typer's exit code for Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and end with its exit code; ``None``: the arguments of this process."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # closed by whoever started us, as daemons do
+        if getattr(sys, name) is None:  # closed by the parent process, as daemons do
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
     os.environ["PYTHONSAFEPATH"] = "1"  # no helper process imports from the working directory
     try:
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = _INTERRUPTED
     if code == _INTERRUPTED:
         if sys.stderr.isatty():
-            sys.stderr.write("\n")  # the terminal has shown ^C, maybe behind a stage of work
+            sys.stderr.write("\n")  # the terminal shows ^C, possibly after the name of a stage
         _end("Interrupted.", 1)
     raise SystemExit(code)
 
@@ -54,7 +54,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return code
     except UnicodeError as error:
         _end(f"The text must be in the encoding that is named, got: {error}.", 2)
-    except BrokenPipeError:  # whoever read our results has had enough
+    except BrokenPipeError:  # the reader of stdout has closed it
         _forget_stdout()
         return 1
     except ConnectionError as error:
@@ -63,7 +63,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         if error.errno not in _OF_DISKS:
             _end(_which_file(error), 2)
         _forget_stdout()
-        # What is written to a file names it.
+        # An error of a file contains its name.
         _end(f"stdout: {error.strerror}." if error.filename is None else _which_file(error), 1)
     except MemoryError as error:
         _end(f"There is not enough memory. {error}", 1)
@@ -78,13 +78,13 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _forget_stdout() -> None:
-    """Let what cannot be written be lost: Python would try again at the end, and complain."""
+    """Discard output that cannot be written: Python would try again at exit and report it."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _which_file(error: OSError) -> str:
-    """Name the file, then say why; an error of our own says it all."""
+    """Return the name of the file and the reason; errors of labelkin contain both."""
     if error.strerror is None:
         return str(error)
     if error.filename is None:  # without the number that str() puts before it
@@ -94,7 +94,7 @@ def _which_file(error: OSError) -> str:
 
 def _end(message: str, code: int) -> NoReturn:
     line = " ".join(message.split())
-    if len(line) > _LONGEST_MESSAGE:  # what came is in it, and may be a book
+    if len(line) > _LONGEST_MESSAGE:  # it may contain a whole input
         line = f"{line[: _LONGEST_MESSAGE // 2]} … {line[-_LONGEST_MESSAGE // 2 :]}"
     sys.stderr.write(f"labelkin: {printable(line)}\n")
     raise SystemExit(code)

@@ -44,13 +44,13 @@ class Commands(TyperGroup):
     table: ClassVar[dict[str, LazyCommand]] = {
         "train": LazyCommand("train", _MODELS, "Train a model on a corpus."),
         "evaluate": LazyCommand("evaluate", _MODELS, "Evaluate a model on a corpus."),
-        "optimize": LazyCommand("optimize", _MODELS, "Find the best limit and threshold."),
+        "optimize": LazyCommand("evaluate", _MODELS, "Find the best limit and threshold."),
         "inspect": LazyCommand("inspect", _MODELS, "Show the contents of a model file."),
         "suggest": LazyCommand("suggest", _SUBJECTS, "Suggest labels for one text."),
         "predict": LazyCommand("predict", _SUBJECTS, "Assign labels to many documents."),
         "serve": LazyCommand("serve", _SUBJECTS, "Serve models to browsers and programs."),
         "audit": LazyCommand("audit", _SUBJECTS, "Find wrong and missing labels."),
-        "correct": LazyCommand("correct", _SUBJECTS, "Write a corpus with corrected labels."),
+        "correct": LazyCommand("audit", _SUBJECTS, "Write a corpus with corrected labels."),
         "next": LazyCommand("next", _SUBJECTS, "List the documents to label next."),
         "rescore": LazyCommand("rescore", _SUBJECTS, "Improve another classifier's scores."),
         "demo": LazyCommand("experiment", _MORE, "Compare systems on a synthetic corpus."),
@@ -91,24 +91,19 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"labelkin {version('labelkin')}")
-        raise typer.Exit
-
-
-@app.callback()
+@app.callback(invoke_without_command=True)
 def start(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Multilabel classification with evidence from the other labels.
 
     Start with `labelkin demo`, or `labelkin train news.csv -o news.labelkin`.
     """
+    if version:
+        from importlib.metadata import version as version_of
+
+        typer.echo(f"labelkin {version_of('labelkin')}")
+        raise typer.Exit
 
 
 def invoke(arguments: Sequence[str] | None) -> int:

@@ -1,14 +1,14 @@
-"""``labelkin audit``: wrong and missing labels of a corpus, with reasons."""
+"""``labelkin audit`` and ``correct``: wrong and missing labels, and a corrected corpus."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from labelkin.cli import options
-from labelkin.cli.options import option
+from labelkin.cli.options import argument, option
+from labelkin.cli.predict import reading_line
 from labelkin.cli.printing import (
     echo,
     print_message,
@@ -76,10 +76,7 @@ def audit(
     options.check_out(html, corpus)
     options.check_inputs(rules)
     options.check_vocabulary(vocab)
-    parameters = words.parameters()
-    start = time.perf_counter()
     with watching(quiet):
-        from labelkin.cli.train import read_rules
         from labelkin.curation.audit.corpus_audit import audit_corpus, check_auditable
         from labelkin.vocabulary.matching import corpus_vocabulary, distinct_names
 
@@ -91,8 +88,8 @@ def audit(
             loaded,
             content or "svm",
             labels,
-            words=parameters,
-            rules=rules and read_rules(label_names, rules, concepts, quiet),
+            words=vars(words),
+            rules=rules and options.read_rules(label_names, rules, concepts, quiet),
             label_names=called,
             all_documents=all_documents,
             top=top,
@@ -103,10 +100,61 @@ def audit(
         _write(done.audit, done.records, called, loaded.name, out, html)
     for note in done.audit.notes_:
         print_message(note, quiet)
-    print_message(f"audited in {time.perf_counter() - start:.1f} s.", quiet)
     _print(done.audit, done.records, done.shape)
     written = [(name, str(path)) for name, path in (("issues", out), ("page", html)) if path]
     print_pairs([("", ""), *written] if written else [])
+
+
+@options.expand
+def correct(
+    corpus: options.CorpusName,
+    issues: Annotated[
+        list[Path],
+        argument(
+            "Files of issues with decisions, or saved work of a review; the last decision on "
+            "an issue counts.",
+            metavar="ISSUES",
+        ),
+    ],
+    out: Annotated[Path, option("The corrected corpus, a new file.", "--out", "-o")],
+    reading: options.Reading,
+    at_least: Annotated[
+        float | None,
+        option("Also make undecided changes with at least this probability.", min=0, max=1),
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a corpus with the decided changes of an audit; nothing else in the file changes.
+
+    Example:  labelkin correct news.jsonl issues.csv --out corrected.jsonl --at-least 0.95
+
+    Example:  labelkin correct news.jsonl issues.saved.sqlite --out corrected.jsonl
+    """
+    options.check_corpus(corpus)
+    options.check_inputs(*issues)
+    options.check_out(out, corpus)
+    from labelkin.curation.corrected_corpus import read_changes, write_corrected_corpus
+    from labelkin.curation.corrections import Corrections
+
+    n_issues, changes = read_changes(issues, at_least)
+    if not changes:
+        raise ValueError(
+            f"At least one issue must be decided as change, got 0 of {n_issues:,}. Write change "
+            "into the column decision, or use --at-least."
+        )
+    corrections = Corrections(changes)
+    source = write_corrected_corpus(corpus, out, corrections, **reading.named())
+    if not (corrections.added or corrections.removed or corrections.already):
+        out.unlink()
+        raise ValueError(
+            f"At least one change must be made in {corpus}, and {corrections.summary()}. Use the "
+            "corpus that was audited, with the --columns and other reading options of the audit."
+        )
+    json_lines = f"{corpus} is written as JSON lines; of vectors, ids and labels only."
+    written = json_lines if source is None else reading_line(source)
+    print_message(written, quiet)
+    decided = f"{n_issues:,}, of which {len(changes):,} are to be changed"
+    print_pairs([("issues", decided), ("changes", corrections.summary()), ("corpus", str(out))])
 
 
 def _write(
@@ -138,15 +186,9 @@ def _print(audited: LabelAudit, records: Sequence[Record], shape: tuple[int, int
     missing = sum(one.missing for one in audited.label_errors_)
     wrong = sum(one.wrong for one in audited.label_errors_)
     errors = f"{missing + wrong:,.0f}: {missing:,.0f} labels missing, {wrong:,.0f} wrong"
-    print_pairs(
-        [
-            ("documents", f"{shape[0]:,}"),
-            ("labels", f"{shape[1]:,}"),
-            ("expected errors", errors),
-            ("worth reading", f"the first {audited.list_end_:,}"),
-            ("", ""),
-        ]
-    )
+    print_pairs([("documents", f"{shape[0]:,}"), ("labels", f"{shape[1]:,}")])
+    print_pairs([("expected errors", errors)])
+    print_pairs([("worth reading", f"the first {audited.list_end_:,}"), ("", "")])
     if not records:
         echo("No label is probably wrong or missing.")
         return
@@ -158,16 +200,9 @@ def _print(audited: LabelAudit, records: Sequence[Record], shape: tuple[int, int
         [(kind, f"{len(p):,}", f"{sum(p):,.1f}", f"{max(p):.3f}") for kind, p in of_kind.items()],
     )
     echo("")
-    rows = [
-        (
-            one["document"],
-            f"{one['repair']} {one['label']}",
-            one["kind"],
-            f"{one['probability']:.3f}",
-            because(one),
-        )
-        for one in map(with_names, records[:_PRINTED])
-    ]
-    print_table(
-        ("document", "change", "kind", "probability", "because of"), rows, left=(0, 1, 2, 4)
-    )
+    rows = []
+    for one in map(with_names, records[:_PRINTED]):
+        change, probability = f"{one['repair']} {one['label']}", f"{one['probability']:.3f}"
+        rows.append((one["document"], change, one["kind"], probability, because(one)))
+    header = ("document", "change", "kind", "probability", "because of")
+    print_table(header, rows, left=(0, 1, 2, 4))

@@ -31,7 +31,7 @@ def list_corpora() -> None:
     from labelkin import corpora
 
     print_table(
-        ("name", "what it is", "where"),
+        ("name", "description", "where"),
         [(name, known.title, place_of(name)) for name, known in corpora.KNOWN.items()],
         left=(0, 1, 2),
     )

@@ -1,9 +1,9 @@
-"""``labelkin evaluate``: all metrics of a model on a corpus."""
+"""``labelkin evaluate`` and ``optimize``: metrics of a model, and of limits and thresholds."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from labelkin.cli import options
 from labelkin.cli.options import option
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from labelkin.evaluation.metrics import Evaluation
     from labelkin.label_matrix import LabelMatrix
     from labelkin.prediction import FittedModel
-    from labelkin.vocabulary import Vocabulary
+
+
+_WORDS = {"document_f1": "F1 of documents", "micro_f1": "micro F1", "macro_f1": "macro F1"}
 
 
 @options.expand
@@ -46,10 +48,9 @@ def evaluate(
 
     Example:  labelkin evaluate news.labelkin held-out.csv --columns text=body --json
     """
-    fitted, loaded = open_model_and_corpus(model, corpus, reading, trusted, quiet)
+    fitted = _open_model(model, corpus, trusted)
     names = options.check_language(fitted.names, label_language)
-    chosen = part or ("test" if len(loaded.test) else "all")
-    documents, labels = part_of(loaded, chosen, names.vocabulary)
+    loaded, chosen, documents, labels = _read_part(model, fitted, corpus, reading, part, quiet)
     unknown = _report_labels(fitted, labels, quiet)
     if not quiet and _has_seen(model, loaded, chosen):
         print_message(
@@ -87,13 +88,79 @@ def evaluate(
         print_table(list(rows[0]), cells)
 
 
-def open_model_and_corpus(
-    model: Path, corpus: list[str], reading: options.Reading, trusted: Any, quiet: bool
-) -> tuple[FittedModel, Corpus]:
-    """Load a model and a corpus that it can be evaluated on."""
+@options.expand
+def optimize(
+    model: options.ModelPath,
+    corpus: options.CorpusNames,
+    reading: options.Reading,
+    part: options.WhichPart = None,
+    metric: Annotated[
+        Literal["document_f1", "micro_f1", "macro_f1"], option("Metric of the printed table.")
+    ] = "document_f1",
+    trusted: options.Trusted = None,
+    json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Evaluate every limit with every threshold on documents that the model has not seen.
+
+    Prints a table of limits (columns) and thresholds (rows), and the best of each metric beside the
+    model's own thresholds. Use the best with `labelkin predict --top LIMIT --threshold THRESHOLD`.
+
+    Example:  labelkin optimize news.labelkin held-out.csv --metric micro_f1
+    """
+    fitted = _open_model(model, corpus, trusted)
+    _, chosen, documents, labels = _read_part(model, fitted, corpus, reading, part, quiet)
+    print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
+    from labelkin.prediction import evaluate_documents, evaluate_limits
+
+    table = evaluate_limits(fitted, documents, labels)
+    own = evaluate_documents(fitted, documents, labels).scores()
+    best = {name: table.best(name) for name in _WORDS}
+    if json:
+        print_json(
+            {
+                "documents": table.n_documents,
+                "limits": list(table.limits),
+                "thresholds": list(table.thresholds),
+                "best": {name: cell._asdict() for name, cell in best.items()},
+                "own_thresholds": {name: own[name] for name in table.METRICS},
+                "scores": {name: table.scores(name).tolist() for name in table.METRICS},
+                "documents_without_labels": table.empty.tolist(),
+            }
+        )
+        return
+    rows = zip(table.thresholds, table.scores(metric), strict=True)
+    print_table(
+        (_WORDS[metric], *map(str, table.limits)),
+        [[f"{cut:.2f}", *(f"{score:.3f}" for score in row)] for cut, row in rows],
+    )
+    echo("")
+    print_table(
+        ("best by", "score", "--top", "--threshold", "its own thresholds"),
+        [
+            [_WORDS[name], f"{b.score:.4f}", str(b.limit), f"{b.threshold:g}", f"{own[name]:.4f}"]
+            for name, b in best.items()
+        ],
+    )
+
+
+def _open_model(model: Path, corpus: list[str], trusted: list[str] | None) -> FittedModel:
     options.check_model(model)
     options.check_corpus(corpus)
-    fitted = options.open_model(model, trusted)
+    return options.open_model(model, trusted)
+
+
+def _read_part(
+    model: Path,
+    fitted: FittedModel,
+    corpus: list[str],
+    reading: options.Reading,
+    part: str | None,
+    quiet: bool,
+) -> tuple[Corpus, str, Any, LabelMatrix]:
+    """Return a corpus, a part of it, and the documents and current labels of the part."""
+    from labelkin.corpora.corpus import labels_of
+    from labelkin.vocabulary.matching import current_labels
 
     def check(found: Corpus) -> None:
         takes = "texts" if fitted.takes_texts else "vectors"
@@ -104,23 +171,13 @@ def open_model_and_corpus(
                 "the one it was trained on."
             )
 
-    return fitted, reading.like(model, corpus).corpus(corpus, quiet, check)
-
-
-def part_of(
-    corpus: Corpus, part: str, vocabulary: Vocabulary | None = None
-) -> tuple[Any, LabelMatrix]:
-    """Return the documents of a part of a corpus, and their current labels in a vocabulary."""
-    from labelkin.corpora.corpus import labels_of
-    from labelkin.vocabulary.matching import current_labels
-
-    labels = current_labels(labels_of(corpus), vocabulary)
-    if part == "all":
-        return corpus.documents, labels
-    rows = corpus.test if part == "test" else corpus.train
-    if not len(rows):
-        raise ValueError(f"{corpus.name} has no {part} documents. Use --part all.")
-    return corpus.documents[rows], labels.rows(rows)
+    found = reading.like(model, corpus).corpus(corpus, quiet, check)
+    chosen = part or ("test" if len(found.test) else "all")
+    rows: Any = {"all": slice(None), "test": found.test, "train": found.train}[chosen]
+    if chosen != "all" and not len(rows):
+        raise ValueError(f"{found.name} has no {chosen} documents. Use --part all.")
+    labels = current_labels(labels_of(found), fitted.vocabulary)
+    return found, chosen, found.documents[rows], labels.rows(rows)
 
 
 def _in_words(found: Evaluation, part: str) -> str:

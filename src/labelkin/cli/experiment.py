@@ -38,6 +38,8 @@ The tables of the paper: `labelkin corpus fetch reuters21578` downloads the corp
 A corpus of your own: `labelkin experiment new mine.jsonl` writes mine.toml, and
 `labelkin experiment run mine.toml` runs it. Run the same command again to resume."""
 
+_VERDICT = ("P", "sign", "better")
+
 experiment = typer.Typer(help=_ABOUT, no_args_is_help=True, rich_markup_mode="markdown")
 
 
@@ -55,7 +57,7 @@ def demo(
     Example:  labelkin demo --n-documents 1000
     """
     from labelkin.research.demo import run_demo
-    from labelkin.research.reports.paper import LEGEND
+    from labelkin.research.reports.tables import LEGEND
 
     with _bars(quiet, stay=True) as (runs, blocks):
         tables = run_demo(n_documents, random_state, out, progress=runs, run_progress=blocks)
@@ -84,7 +86,7 @@ def list_experiments(
     from labelkin.research.experiments import find_experiment, shipped_experiments
 
     print_table(
-        ("name", "what it is", "corpus", "systems", "the corpus is"),
+        ("name", "description", "corpus", "systems", "the corpus is"),
         [_experiment_row(find_experiment(name)) for name in shipped_experiments()],
         left=(0, 1, 2, 4),
     )
@@ -166,7 +168,7 @@ def report_folders(
     Example:  labelkin experiment report results/reuters results/ohsumed --out tables
     """
     options.check_inputs(*folders)
-    from labelkin.research.reports.documents import report_results
+    from labelkin.research.reports.tables import report_results
 
     for folder in folders:
         place = out / folder.name if out is not None and len(folders) > 1 else out
@@ -208,24 +210,18 @@ def compare(
             for metric, (one, other) in found["scores"].items()
         ],
     )
+    rows = [
+        [t.test, str(t.n), str(t.baseline_wins), str(t.proposal_wins), *verdict(t)]
+        for t in found["tests"]
+    ]
     echo("")
-    print_table(
-        ("test", "n", "baseline wins", "proposal wins", "P", "sign", "better"),
-        [
-            (t.test, str(t.n), str(t.baseline_wins), str(t.proposal_wins), *verdict(t))
-            for t in found["tests"]
-        ],
-        left=(0, 6),
-    )
+    print_table(("test", "n", "baseline wins", "proposal wins", *_VERDICT), rows, left=(0, 6))
+    rows = [
+        [b.metric, *(f"{x:+.5f}" for x in (b.difference, b.low, b.high)), *verdict(b)]
+        for b in found["bootstraps"]
+    ]
     echo("")
-    print_table(
-        ("bootstrap", "difference", "low", "high", "P", "sign", "better"),
-        [
-            (b.metric, *(f"{x:+.5f}" for x in (b.difference, b.low, b.high)), *verdict(b))
-            for b in found["bootstraps"]
-        ],
-        left=(0, 6),
-    )
+    print_table(("bootstrap", "difference", "low", "high", *_VERDICT), rows, left=(0, 6))
     echo("\n≪ and <: the baseline is worse (P < 0.01, P < 0.05); ≫ and >: it is better.")
 
 

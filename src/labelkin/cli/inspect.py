@@ -20,7 +20,6 @@ from labelkin.cli.printing import (
 if TYPE_CHECKING:
     from labelkin.explain.graph import LabelEdge
     from labelkin.storage import ModelFile
-    from labelkin.vocabulary import LabelNames
 
 
 def inspect(
@@ -40,12 +39,28 @@ def inspect(
     from labelkin.models.description import describe_model
     from labelkin.vocabulary import LabelNames, vocabulary_of
 
-    found = {**_described_file(header), **describe_model(loaded)}
+    found = {
+        "file": str(header.path),
+        "bytes": header.file_bytes,
+        "created": header.created.isoformat(),
+        "versions": header.versions,
+        "format": header.format_version,
+        "model": header.model,
+        "labels": list(header.labels),
+        "summary": header.summary,
+        **describe_model(loaded),
+    }
     edges = _edges(loaded, top)
     names = LabelNames(header.labels, vocabulary_of(loaded))
     options.check_language(names, label_language)
-    if names.vocabulary is not None:
-        found["vocabulary"] = _described_vocabulary(names)
+    if (vocabulary := names.vocabulary) is not None:
+        found["vocabulary"] = {
+            "name": vocabulary.name,
+            "concepts": len(vocabulary),
+            "languages": list(vocabulary.languages),
+            "language": vocabulary.language,
+            "labels_named": names.n_named,
+        }
         found["names"] = names.all(label_language)
     if json:
         print_json({**found, "related": [{"strength": e.strength, **vars(e)} for e in edges]})
@@ -61,36 +76,11 @@ def inspect(
 
 
 def load_parts(path: Path) -> tuple[ModelFile, Any]:
-    """Return the header of a file and its model, whatever the model contains."""
+    """Return the header of a file and its model, also with trusted parts."""
     from labelkin.storage import load, read_header
     from labelkin.storage.trusted import ON_REQUEST
 
     return read_header(path), load(path, trusted=ON_REQUEST)
-
-
-def _described_file(header: ModelFile) -> dict[str, Any]:
-    return {
-        "file": str(header.path),
-        "bytes": header.file_bytes,
-        "created": header.created.isoformat(),
-        "versions": header.versions,
-        "format": header.format_version,
-        "model": header.model,
-        "labels": list(header.labels),
-        "summary": header.summary,
-    }
-
-
-def _described_vocabulary(names: LabelNames) -> dict[str, Any]:
-    vocabulary = names.vocabulary
-    assert vocabulary is not None
-    return {
-        "name": vocabulary.name,
-        "concepts": len(vocabulary),
-        "languages": list(vocabulary.languages),
-        "language": vocabulary.language,
-        "labels_named": names.n_named,
-    }
 
 
 def _edges(model: Any, top: int) -> list[LabelEdge]:
@@ -132,8 +122,7 @@ def _print_summary(summary: dict[str, Any]) -> None:
     if plain:
         echo("")
         print_pairs([(f"trained: {name}", str(value)) for name, value in plain.items()])
-    scores = summary.get("cross_validated")
-    if isinstance(scores, dict) and all(isinstance(row, dict) for row in scores.values()):
+    if scores := summary.get("cross_validated"):
         echo("")
         print_scores(scores)
 

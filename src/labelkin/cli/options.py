@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, signature
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from labelkin.corpora import Corpus
     from labelkin.prediction import FittedModel
     from labelkin.scaling.blocks import Engine
-    from labelkin.vocabulary import LabelNames
+    from labelkin.vocabulary import LabelNames, Vocabulary
 
 #: Titles of groups of options.
 MODEL, WORDS, FILES = "Model", "Words of the texts", "How files are read"
@@ -91,6 +91,16 @@ def _thresholds(text: str) -> float | str:
     if not 0 < number < 1:
         raise typer.BadParameter(f"A probability must be strictly between 0 and 1, got {text}.")
     return number
+
+
+def _stop_words(text: str) -> Any:
+    """Return a name of stop words, or the words of a file; ``None`` for ``"none"``."""
+    if text in ("auto", "smart", "none"):
+        return None if text == "none" else text
+    path = Path(text)
+    if not path.is_file():
+        raise typer.BadParameter(f"It must be auto, smart, none or a file of words, got {text!r}.")
+    return sorted(set(path.read_text(encoding="utf-8-sig").split()))
 
 
 Quiet = Annotated[bool, option("Print results and errors only.", "--quiet", "-q")]
@@ -234,18 +244,6 @@ Dask = Annotated[
 NJobs = Annotated[int | None, option("Threads; -1 for all cores.", "--n-jobs", "-j")]
 
 
-def _stop_words(text: str) -> Any:
-    """Return a name of stop words, or the words of a file; ``None`` for ``"none"``."""
-    if text in ("auto", "smart", "none"):
-        return None if text == "none" else text
-    path = Path(text)
-    if not path.is_file():
-        raise ValueError(
-            f"--stop-words must be auto, smart, none or a file of words, got {text!r}."
-        )
-    return sorted(set(path.read_text(encoding="utf-8-sig").split()))
-
-
 def read_columns(texts: list[str]) -> dict[Any, str | list[str]]:
     """Return the names of keys and columns by field; a repeated field has several.
 
@@ -269,14 +267,13 @@ class CountedWords:
 
     stem: Annotated[bool, option("Reduce words to stems.", "--stem/--no-stem", panel=WORDS)] = True
     language: Annotated[str, option("Language of the texts.", panel=WORDS)] = "english"
-    stop_words: Annotated[str, option("auto, smart, none, or a file.", panel=WORDS)] = "auto"
+    stop_words: Annotated[
+        Any,
+        option("auto, smart, none, or a file.", panel=WORDS, parser=_stop_words, metavar="NAME"),
+    ] = "auto"
     min_documents: Annotated[
         int, option("Minimum number of documents that contain a word.", panel=WORDS, min=1)
     ] = 3
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameters of ``WordCounts``."""
-        return vars(self) | {"stop_words": _stop_words(self.stop_words)}
 
 
 @dataclass(frozen=True)
@@ -294,10 +291,6 @@ class DocumentReading:
         columns = None if self.columns is None else read_columns(self.columns)
         options = vars(self) | {"columns": columns, "unlabelled": None}
         return {key: value for key, value in options.items() if value is not None}
-
-    def kept(self) -> dict[str, Any]:
-        """Return the options that a model file contains, for :meth:`like`."""
-        return {k: v for k, v in self.named().items() if k in ("columns", "separator")}
 
     def like(self, model: Path, paths: Sequence[str]) -> Self:
         """Return options that read files as the training files of a model were read."""
@@ -399,44 +392,53 @@ def print_label_notes(corpus: Corpus) -> None:
 def expand(command: Callable[..., None]) -> Callable[..., None]:
     """Replace parameters that are records of options by their options."""
     own = signature(command, eval_str=True)
-    records: dict[str, Any] = {
-        name: one.annotation for name, one in own.parameters.items() if is_dataclass(one.annotation)
-    }
-    parameters = [p for p in own.parameters.values() if p.name not in records]
-    options: dict[str, list[str]] = {}
-    for name, record in records.items():
-        hints = get_type_hints(record, include_extras=True)
-        found = [one for one in fields(record) if hasattr(hints[one.name], "__metadata__")]
-        options[name] = [one.name for one in found]
+    parameters: list[Parameter] = []
+    records: dict[str, tuple[Any, list[str]]] = {}
+    for one in own.parameters.values():
+        if not is_dataclass(one.annotation):
+            parameters.append(one.replace(kind=Parameter.KEYWORD_ONLY))
+            continue
+        hints = get_type_hints(one.annotation, include_extras=True)
+        found = [field for field in fields(one.annotation) if field.name != "preferred"]
+        records[one.name] = (one.annotation, [field.name for field in found])
         parameters += [
-            Parameter(
-                one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[one.name]
-            )
-            for one in found
+            Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=hints[f.name])
+            for f in found
         ]
 
     @wraps(command)
     def called(**given: Any) -> None:
-        for name, record in records.items():
-            given[name] = record(**{field: given.pop(field) for field in options[name]})
+        for name, (record, options) in records.items():
+            given[name] = record(**{option: given.pop(option) for option in options})
         command(**given)
 
-    called.__signature__ = own.replace(  # type: ignore[attr-defined]
-        parameters=[p.replace(kind=Parameter.KEYWORD_ONLY) for p in parameters]
-    )
+    called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     return called
 
 
-@contextmanager
-def cluster(address: str | None) -> Iterator[Engine | None]:
-    """Yield the cluster to work on; ``None``: this process."""
+def cluster(address: str | None) -> AbstractContextManager[Engine | None]:
+    """Return the cluster to work on, as a context; ``None``: this process."""
     if address is None:
-        yield None
-        return
+        return nullcontext()
     from labelkin.scaling.distributed import connected
 
-    with connected(address) as engine:
-        yield engine
+    return connected(address)
+
+
+def read_rules(labels: list[Any], path: Path, vocabulary: Vocabulary | None, quiet: bool) -> Any:
+    """Read rules between labels and report how many apply."""
+    from labelkin.vocabulary.matching import rules_between
+
+    found = rules_between(labels, path, vocabulary)
+    number = f"{len(found.rules)} rules about labels of the corpus, of {found.n_found} in {path}."
+    print_message(number, quiet)
+    if found.unknown:
+        print_message(
+            f"{len(found.unknown)} labels of the rules are not in the corpus: "
+            f"{listed(found.unknown)}.",
+            quiet,
+        )
+    return found.rules
 
 
 def check_language(names: LabelNames, language: str | None) -> LabelNames:

@@ -118,27 +118,22 @@ def predict(
         **{"--columns": reading.columns, "--delimiter": reading.delimiter},
         **{"--include": include, "--exclude": exclude, "--label-language": label_language},
     }
-    note = files.resume_note(model, chosen)
-    if out is not None and resume:
-        files.check_note(out, note)
     if out is not None and replace:
         out.unlink(missing_ok=True)
     with (
         resumable(None if out is None else " with --resume"),
         watching(quiet),
         options.cluster(dask) as engine,
-        nullcontext(_print_text)
+        nullcontext((_print_text, 0))
         if out is None
-        else files.durable_output(out, resume=resume, encoding=layout.encoding) as write,
+        else files.answers_file(
+            out, layout, documents, files.resume_note(model, chosen), resume=resume
+        ) as (write, n_answered),
     ):
-        n_answered = 0
-        if out is not None and out.stat().st_size > 0:
-            n_answered = files.skip_answered(out, layout, documents)
-            print_message(f"{n_answered:,} documents have answers; resuming.", quiet)
-        else:
+        if out is None:
             write(layout.header)
-        if out is not None:
-            files.write_note(out, note)
+        elif n_answered:
+            print_message(f"{n_answered:,} documents have answers; resuming.", quiet)
         total = None if quiet else _count_documents(input)
         batches = answer_batches(
             fitted,
@@ -150,8 +145,6 @@ def predict(
             texts=kind in files.WITH_TEXTS,
         )
         _write(write, layout, batches, quiet)
-    if out is not None:
-        files.note_path(out).unlink(missing_ok=True)
     print_message(reading_line(source), quiet)
 
 

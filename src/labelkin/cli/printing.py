@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -41,14 +40,6 @@ def print_message(message: str, quiet: bool = False) -> None:
 
 
 @contextmanager
-def timed_stage(name: str, quiet: bool = False) -> Iterator[None]:
-    """Report the duration of a stage when it is finished."""
-    start = time.perf_counter()
-    yield
-    print_message(f"{name} … {time.perf_counter() - start:.1f} s", quiet)
-
-
-@contextmanager
 def resumable(how: str | None = "") -> Iterator[None]:
     """Report an interrupt that the same command resumes from, and end with code 1.
 
@@ -72,32 +63,20 @@ def progress_bars(*columns: Any, shown: bool, stay: bool = False) -> Progress:
     from rich.console import Console
     from rich.progress import Progress
 
-    # Quiet, too: before rich 14.3 bars that are not shown end with an empty line.
+    # The console is also quiet: before rich 14.3 hidden bars end with an empty line.
     console = Console(stderr=True, quiet=not shown)
     return Progress(*columns, console=console, transient=not stay, disable=not shown)
 
 
-#: Seconds before the first forecast, and remaining seconds that are worth a line.
-_LOOKED_AT, _LONG = 3.0, 60.0
-
-
 @contextmanager
 def watching(quiet: bool = False) -> Iterator[None]:
-    """Show progress and remaining time on stderr.
-
-    A terminal shows bars until the work is finished. Elsewhere, each loop that takes a minute or
-    more gets one line.
-    """
-    from labelkin.scaling.progress import watched
-
-    if quiet:
+    """Show bars with the remaining time on a terminal until the work is finished."""
+    if quiet or not sys.stderr.isatty():
         yield
         return
-    if not sys.stderr.isatty():
-        with watched(Forecasts()):
-            yield
-        return
     from rich.progress import BarColumn, TaskID, TimeRemainingColumn
+
+    from labelkin.scaling.progress import watched
 
     columns = ("{task.description}", BarColumn(), "{task.percentage:.0f} %", TimeRemainingColumn())
     with progress_bars(*columns, shown=True) as bars:
@@ -112,42 +91,6 @@ def watching(quiet: bool = False) -> Iterator[None]:
 
         with watched(show):
             yield
-
-
-class Forecasts:
-    """Prints the remaining time of each kind of work once, after its first parts."""
-
-    def __init__(self) -> None:
-        self._first: dict[str, tuple[float, int]] = {}
-        self._printed: set[str] = set()
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Take note of finished parts of a loop."""
-        now = time.perf_counter()
-        if not done:
-            self._first.pop(what, None)
-            return
-        # The first part also starts threads and compiles: the pace is that of the others.
-        start, n_first = self._first.setdefault(what, (now, done))
-        if what in self._printed or done in (n_first, total) or now - start < _LOOKED_AT:
-            return
-        left = (now - start) * (total - done) / (done - n_first)
-        if left >= _LONG:
-            self._printed.add(what)
-            print_message(f"{what}: about {duration_text(left)} left.")
-
-
-def duration_text(seconds: float) -> str:
-    """Return a duration as text.
-
-    Examples
-    --------
-    >>> duration_text(41), duration_text(754), duration_text(9000)
-    ('41 s', '13 min', '2.5 h')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def print_json(value: Any, *, indent: int | None = 1) -> None:

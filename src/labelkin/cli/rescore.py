@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from contextlib import nullcontext
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -58,7 +57,6 @@ def rescore(
     """Improve the scores of another classifier by evidence from the other labels.
 
     Columns are matched by the names of the labels if the files contain them, else by their order.
-    Files .npy, .csv, .tsv and .jsonl are read and written in blocks.
 
     Example:  labelkin rescore scores.csv --train train.jsonl --out better.csv
 
@@ -74,14 +72,12 @@ def rescore(
     from labelkin.models.rescorer import LabelRescorer
     from labelkin.prediction import scores as files
     from labelkin.prediction.in_blocks import labels_in_order
-    from labelkin.scaling.distributed import using
 
     labelled = files.read_label_sets(train, **reading.named())
     learned = labelled.labels.rows(labelled.train)
     names = [str(name) for name in learned.names.tolist()]
     missing = 0.0 if scale == "probability" else None
-    blocks = files.score_blocks(scores, names, missing)
-    given = next(blocks)  # its names are those of all blocks
+    given = files.read_score_file(scores, names, missing)
     if given.names is not None:
         learned = labels_in_order(learned, given.names, "Scores and training labels")
         if n_left_out := len(set(names).difference(given.names)):
@@ -95,22 +91,18 @@ def rescore(
         build_part("labels", labels), variant=variant, evidence_weight=weight, scale=scale
     )
     _fit(rescorer, learned, unseen, quiet)
+    with options.cluster(dask) as engine:
+        better = files.rescore_matrix(given, rescorer, engine)
     known = labelled if truth is None else files.read_label_sets(truth, **reading.named())
-    compared = files.KnownScores(None if quiet else known, given.names, truth is not None)
-    with (
-        options.cluster(dask) as cluster,
-        using(cluster) as engine,
-        nullcontext(sys.stdout.buffer) if out is None else atomic_replace(out) as file,
-    ):
-        with_known = ((one, compared.of(one)) for one in chain([given], blocks))
-        done = engine.map(files.rescore_block, with_known, rescorer=rescorer)
+    if not quiet and (rows := files.known_rows(given, known, truth is not None)):
+        before, after = (files.evaluate_scores(one, scale, *rows) for one in (given, better))
+        print_message(_before_and_after(before, after))
+    with nullcontext(sys.stdout.buffer) if out is None else atomic_replace(out) as file:
         kind = (out or scores).suffix.lower()
-        if out is None and kind in (".npy", ".npz"):
-            kind = ".csv"  # stdout gets text
-        n_documents, n_labels = files.write_blocks(file, compared.add(done), kind)
-        if compared.totals is not None:
-            print_message(_before_and_after(*compared.totals))
+        is_binary = out is None and kind in (".npy", ".npz")  # stdout gets text
+        files.write_scores(file, better, ".csv" if is_binary else kind)
         file.flush()
+    n_documents, n_labels = given.values.shape
     print_message(f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}.", quiet)
     _print_readings({train: labelled, truth: known}, quiet)
     if weight == "auto" and unseen is None:

@@ -31,7 +31,7 @@ def serve(
         ),
     ] = None,
     insecure: Annotated[
-        bool, option("Listen beyond this machine without a token.", "--insecure")
+        bool, option("Accept connections from other machines without a token.", "--insecure")
     ] = False,
     allow_host: Annotated[
         list[str] | None, option("Another host name, as behind a proxy; may be repeated.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +15,6 @@ from labelkin.cli.printing import counted, echo, print_json, print_message, prin
 if TYPE_CHECKING:
     from labelkin.explain.contributions import Explanation, Posterior, TermExplanation
     from labelkin.prediction import FittedModel
-    from labelkin.vocabulary import LabelNames
 
 #: Texts that look like the path of a file: a word with a slash, or a line with a file ending.
 _FILE_NAME = re.compile(
@@ -49,7 +47,7 @@ def suggest(
     trusted: options.Trusted = None,
     json: options.AsJson = False,
 ) -> None:
-    """Suggest labels for one text, most probable first; accepted and rejected labels count.
+    """Suggest labels for one text, most probable first, given accepted and rejected labels.
 
     Example:  labelkin suggest news.labelkin "Wheat exports rose." --accept grain --explain
 
@@ -67,9 +65,9 @@ def suggest(
             f"{model} must be a LabelDependenceClassifier to react to labels, got a "
             f"{type(fitted.classifier).__name__}. labelkin train makes such files."
         )
-    names = options.check_language(fitted.names, label_language)
+    if label_language is not None:
+        options.check_language(fitted.names, label_language)
     known, unlearned = _known_labels(fitted, accept or [], reject or [])
-    allowed = names.allowed(include or (), exclude or ())
     content = fitted.content([document])
     if fitted.has_few_words([document], content.vectors).any():
         print_message(
@@ -77,7 +75,10 @@ def suggest(
             "subject? Check the labels."
         )
     posterior = fitted.posterior(content, known)
-    best = None if allowed.all() else _best_allowed(posterior, allowed, top)
+    best = None
+    if include or exclude:
+        allowed = fitted.names.allowed(include or (), exclude or ())
+        best = _best_allowed(posterior, allowed, top)
     (explained,) = posterior.explain(top=top, label_names=best)
     decided = dict(zip(fitted.labels.tolist(), posterior.decisions()[0].tolist(), strict=True))
     reasons = None
@@ -89,7 +90,7 @@ def suggest(
             {
                 **e.to_dict(),
                 "label": str(e.label),
-                **_in_vocabulary(names, e.label, label_language),
+                **_in_vocabulary(fitted, e.label, label_language),
                 "given": decided[e.label],
                 "words": [] if t is None else [(str(one.term), one.log_odds) for one in t.terms],
             }
@@ -97,22 +98,20 @@ def suggest(
         ]
         print_json({"known": known, "not_learned": unlearned, "suggestions": rows})
         return
-    header = ("label", "probability", "assigned", "prior", "content", "other labels")
-    has_uris = names.vocabulary is not None
-    print_table(
-        (*header, "uri") if has_uris else header,
-        [_row(e, decided[e.label], names, label_language) for e in explained],
-        left=(0, len(header)),
-    )
+    shown = {}  # label → name
+    if fitted.vocabulary is not None:
+        shown = dict(zip(fitted.labels.tolist(), fitted.names.all(label_language), strict=True))
+    _print_table(explained, decided, shown, fitted)
     for state, labels in known.items():
-        shown = [names.of(x, label_language) for x in labels]
-        shown += [f"{names.of(x, label_language)} (not yet learned)" for x in unlearned[state]]
-        if shown:
-            echo(f"{state}: {', '.join(shown)}")
+        called = [str(shown.get(x, x)) for x in labels]
+        called += [
+            f"{fitted.names.of(x, label_language)} (not yet learned)" for x in unlearned[state]
+        ]
+        if called:
+            echo(f"{state}: {', '.join(called)}")
     if explain:
         for e, t in zip(explained, terms, strict=True):
-            echo("")
-            _print_reasons(_named(e, names, label_language), t)
+            _print_reasons(e, t, shown)
 
 
 def _document(text: str) -> str:
@@ -147,9 +146,8 @@ def _known_labels(
 ) -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
     """Return accepted and rejected labels of the model, and concepts outside the model."""
     labels = {str(name): name for name in model.labels.tolist()}
-    read = partial(model.names.read, or_concept=True)
-    accepted = dict.fromkeys(read(text, "--accept") for text in accept)
-    rejected = dict.fromkeys(read(text, "--reject") for text in reject)
+    accepted = dict.fromkeys(model.names.read(x, "--accept", or_concept=True) for x in accept)
+    rejected = dict.fromkeys(model.names.read(x, "--reject", or_concept=True) for x in reject)
     both = [text for text in accepted if text in rejected]
     if both:
         raise ValueError(f"A label is accepted or rejected, got {both[0]!r} both. Name it once.")
@@ -170,34 +168,40 @@ def _best_allowed(posterior: Posterior, allowed: Any, top: int) -> list[Any]:
     return list(posterior.names[columns].tolist())
 
 
-def _in_vocabulary(names: LabelNames, label: Any, language: str | None) -> dict[str, str | None]:
+def _in_vocabulary(model: FittedModel, label: Any, language: str | None) -> dict[str, str | None]:
     """Return URI, name and notation of a label."""
-    if names.vocabulary is None:
+    if model.vocabulary is None:
         return {}
+    names = model.names
     name, notation = names.of(label, language), names.notation(label)
     return {"uri": names.uri(label), "name": name, "notation": notation}
 
 
-def _named(e: Explanation, names: LabelNames, language: str | None) -> Explanation:
-    """Return an explanation with the names of labels in a vocabulary."""
-    if names.vocabulary is None:
-        return e
-    others = (one._replace(label=names.of(one.label, language)) for one in e.labels)
-    return replace(e, label=names.of(e.label, language), labels=tuple(others))
+def _print_table(
+    explained: list[Explanation],
+    decided: dict[Any, bool],
+    shown: dict[Any, str],
+    fitted: FittedModel,
+) -> None:
+    """Print a row per label; prior, content and other labels add up to the log-odds."""
+    header = ["label", "probability", "assigned", "prior", "content", "other labels"]
+    rows = []
+    for e in explained:
+        prior, content = e.parts["prior"], e.parts["content"]
+        parts = [f"{part:+.2f}" for part in (prior, content, e.log_odds - prior - content)]
+        assigned = "✓" if decided[e.label] else ""
+        rows.append([str(shown.get(e.label, e.label)), f"{e.probability:.4f}", assigned, *parts])
+    if shown:
+        rows = [[*row, fitted.names.uri(e.label)] for row, e in zip(rows, explained, strict=True)]
+        header.append("uri")
+    print_table(header, rows, left=(0, 6))
 
 
-def _row(e: Explanation, is_given: bool, names: LabelNames, language: str | None) -> list[str]:
-    """Return the cells of a label; prior, content and other labels add up to the log-odds."""
-    prior, content = e.parts["prior"], e.parts["content"]
-    parts = [f"{part:+.2f}" for part in (prior, content, e.log_odds - prior - content)]
-    name = names.of(e.label, language)
-    cells = [name, f"{e.probability:.4f}", "✓" if is_given else "", *parts]
-    return cells if names.vocabulary is None else [*cells, names.uri(e.label)]
-
-
-def _print_reasons(e: Explanation, found: TermExplanation | None) -> None:
+def _print_reasons(e: Explanation, found: TermExplanation | None, shown: dict[Any, str]) -> None:
     """Print the parts of one label's log-odds; they add up to it."""
-    echo(str(e))
+    others = (one._replace(label=shown.get(one.label, one.label)) for one in e.labels)
+    echo("")
+    echo(str(replace(e, label=shown.get(e.label, e.label), labels=tuple(others))))
     if found is None:
         return
     if found.terms:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from labelkin.cli import options
 from labelkin.cli.options import ASSIGNED, MODEL, option
 from labelkin.cli.printing import (
-    METRIC_WORDS,
     counted,
     echo,
     listed,
@@ -17,17 +15,14 @@ from labelkin.cli.printing import (
     print_pairs,
     print_scores,
     size_text,
-    timed_stage,
     watching,
 )
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
     from labelkin.label_matrix import LabelMatrix
+    from labelkin.thresholds import ThresholdRule
     from labelkin.vocabulary import Vocabulary
-
-#: Labels from which SVMs without candidates get a hint.
-_MANY_LABELS = 1000
 
 
 @options.expand
@@ -102,80 +97,64 @@ def train(
 
     Example:  labelkin train annif.tsv -o topics.labelkin --vocab topics.ttl --rules topics.ttl
     """
-    options.check_corpus(corpus)
     options.check_inputs(rules, saved_work)
     options.check_vocabulary(vocab)
     options.check_out(out, *corpus, replace=replace)
-    _check_limits(at_least, at_most)
-    from labelkin.thresholds import LabelLimits, rule_for
-
-    rule = rule_for(thresholds)
-    parameters = words.parameters()
-    with timed_stage(f"reading {', '.join(corpus)}", quiet):
-        loaded = reading.corpus(corpus, quiet)
+    rule = _threshold_rule(thresholds, preset, at_least, at_most)
+    loaded = reading.corpus(corpus, quiet)
     is_tested = len(loaded.test) > 0 and not all_documents
     if is_tested:
         held_out = f"{counted(len(loaded.test), 'test document')} held out and scored at the end"
         print_message(f"{held_out}; --all also learns from them.", quiet)
 
-    from labelkin.models.builder import build_model, build_part, plan_for_corpus
+    from labelkin.corpora.corpus import labels_of
+    from labelkin.models.builder import build_model, plan_for_corpus
     from labelkin.models.presets import DEFAULTS
-    from labelkin.models.training import fit_and_evaluate
-    from labelkin.storage import save
+    from labelkin.models.training import fit_and_evaluate, held_out_scores
+    from labelkin.storage.file import save
     from labelkin.text import WordCounts
     from labelkin.vocabulary.matching import corpus_vocabulary, current_labels
 
     plan = plan_for_corpus(
         loaded, preset, (content or "").split(","), (views or "").replace(" ", "").split(",")
     )
-    if "svm" in plan.names and top is None and loaded.Y.shape[1] > _MANY_LABELS:
-        print_message(
-            f"An SVM for each of {loaded.Y.shape[1]:,} labels takes long. --n-jobs uses more "
-            "cores; --content nearest_neighbours --top 100 takes a small part of the time.",
-            quiet,
-        )
-    documents, found, mark = _documents(loaded, all_documents, saved_work, quiet)
     concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
-    label_sets = current_labels(found, concepts)
+    labels_of_all = current_labels(labels_of(loaded), concepts)
+    part = slice(None) if all_documents else loaded.train
+    documents, label_sets, mark = loaded.documents[part], labels_of_all.rows(part), None
+    if saved_work is not None:
+        documents, found, mark = _with_saved_work(loaded, all_documents, saved_work, quiet)
+        label_sets = current_labels(found, concepts)
     n_documents, n_labels = label_sets.shape
     label_names = label_sets.names.tolist()
-    shown = _matched(label_names, concepts, vocab or loaded.name, quiet, found.shape[1])
-    least = _at_least(preset, at_least, label_sets, quiet)
-    weight = evidence_weight
-    if weight is None:
-        weight = DEFAULTS[preset or "default"].get("evidence_weight", "auto")
+    shown = label_names
+    if concepts is not None:
+        shown = _matched(label_names, concepts, vocab or loaded.name, quiet)
+    if evidence_weight is None:
+        evidence_weight = DEFAULTS[preset or "default"].get("evidence_weight", "auto")
     model = build_model(
         plan,
-        WordCounts(**parameters),
+        WordCounts(**vars(words)),
         top=top,
-        labels=build_part("labels", labels),
+        labels=labels,
         variant=variant,
-        evidence_weight=weight,
-        thresholds=LabelLimits(rule, at_least=least, at_most=at_most)
-        if least or at_most is not None
-        else rule,
-        rules=None if rules is None else read_rules(label_names, rules, concepts, quiet),
+        evidence_weight=evidence_weight,
+        thresholds=rule,
+        rules=None if rules is None else options.read_rules(label_names, rules, concepts, quiet),
         n_jobs=n_jobs,
         random_state=random_state,
     )
     sizes = f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}"
     print_message(f"learning from {sizes}: {listed(shown)}.", quiet)
     with watching(quiet):
-        scores = fit_and_evaluate(
-            model, documents, label_sets, partial(timed_stage, quiet=quiet), verbose=not quiet
-        )
+        scores = fit_and_evaluate(model, documents, label_sets, verbose=not quiet)
     if concepts is not None:
         (model[-1] if hasattr(model, "steps") else model).concepts_ = concepts
     chosen = {
-        "content": str(plan),
-        "views": ",".join(plan.views) or None,
+        "content": ",".join(plan.names),
+        "views": ",".join(plan.views),
         "preset": preset,
-        "labels": labels,
-        "variant": variant,
-        "evidence_weight": weight if weight == "auto" else f"{weight:g}",
-        "thresholds": f"{thresholds or 0.5}",
         "random_state": str(random_state),
-        "top": None if top is None else str(top),
         "part": "all" if all_documents else "train",
     }
     summary = {
@@ -184,57 +163,42 @@ def train(
         "licence": loaded.licence,
         "documents": n_documents,
         "labels": n_labels,
-        "options": _given(chosen),
+        "options": {name: value for name, value in chosen.items() if value},
         "vocabulary": None if concepts is None else concepts.name,
-        "reading": reading.kept() or None,
+        "reading": {k: v for k, v in reading.named().items() if k in ("columns", "separator")},
         "saved_work": mark,
         "cross_validated": scores,
     }
-    save(model, out, summary=_given(summary))
+    save(model, out, summary={name: x for name, x in summary.items() if x not in (None, {})})
     print_scores(scores)
     if is_tested:
-        _print_test_scores(model, loaded, concepts)
-    _print_file(out, saved_work)
-
-
-def _check_limits(at_least: int | None, at_most: int | None) -> None:
-    if at_most is not None and at_least is not None and at_most < at_least:
-        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
-
-
-def _print_file(out: Path, saved_work: Path | None) -> None:
-    beside = out.with_suffix(".saved.sqlite")
-    if saved_work is None and beside.exists():
-        print_message(
-            f"Note: the label evidence learns from {beside} when the model is served; "
-            "--saved-work also learns its words."
-        )
+        documents, label_sets = loaded.documents[loaded.test], labels_of_all.rows(loaded.test)
+        echo("")
+        title = counted(len(loaded.test), "test document")
+        print_scores({"model": held_out_scores(model, documents, label_sets)}, title)
     print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
 
 
-def _at_least(preset: str | None, at_least: int | None, labels: LabelMatrix, quiet: bool) -> int:
-    """Return the minimum number of labels; print a note if every training document has one."""
-    if at_least is not None or not (labels.positive.sum(axis=1) > 0).all():
-        return at_least or 0
-    least = int(preset == "strong")
-    hint = "every new one will get one" if least else "--at-least 1 gives one to every new one also"
-    print_message(f"Every training document has a label: {hint}.", quiet)
-    return least
+def _threshold_rule(
+    thresholds: Any, preset: str | None, at_least: int | None, at_most: int | None
+) -> ThresholdRule | None:
+    """Return a rule with limits of the number of labels; an unknown name is an error."""
+    if at_most is not None and at_least is not None and at_most < at_least:
+        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
+    least: Any = "auto" if at_least is None and preset == "strong" else at_least or 0
+    has_limits = least or at_most is not None
+    if thresholds is None and not has_limits:
+        return None
+    from labelkin.thresholds import LabelLimits, rule_for
+
+    rule = rule_for(thresholds)
+    return LabelLimits(rule, at_least=least, at_most=at_most) if has_limits else rule
 
 
-def _given(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _documents(
-    corpus: Corpus, all_documents: bool, saved_work: Path | None, quiet: bool
-) -> tuple[Any, LabelMatrix, list[Any] | None]:
+def _with_saved_work(
+    corpus: Corpus, all_documents: bool, saved_work: Path, quiet: bool
+) -> tuple[Any, LabelMatrix, list[Any]]:
     """Return training documents, their labels, and the position in the saved work."""
-    if saved_work is None:
-        from labelkin.corpora.corpus import labels_of
-
-        part: Any = slice(None) if all_documents else corpus.train
-        return corpus.documents[part], labels_of(corpus).rows(part), None
     from labelkin.curation.corrected_corpus import training_documents
     from labelkin.curation.saved_work import read_answers, read_saved_documents
 
@@ -251,12 +215,8 @@ def _documents(
     return documents, labels, list(mark)
 
 
-def _matched(
-    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool, n_before: int
-) -> list[Any]:
+def _matched(labels: list[Any], vocabulary: Vocabulary, source: str, quiet: bool) -> list[Any]:
     """Report how many labels a vocabulary names; return the names. No name is an error."""
-    if vocabulary is None:
-        return labels
     from labelkin.vocabulary import LabelNames
 
     names = LabelNames(labels, vocabulary)
@@ -267,33 +227,4 @@ def _matched(
         f"{len(labels):,} labels have a name.",
         quiet,
     )
-    if n_before > len(labels):
-        print_message(f"{n_before - len(labels)} labels were merged into their successors.", quiet)
     return names.all()
-
-
-def read_rules(labels: list[Any], path: Path, vocabulary: Vocabulary | None, quiet: bool) -> Any:
-    """Read rules between labels and report how many apply."""
-    from labelkin.vocabulary.matching import rules_between
-
-    found = rules_between(labels, path, vocabulary)
-    number = f"{len(found.rules)} rules about labels of the corpus, of {found.n_found} in {path}."
-    print_message(number, quiet)
-    if found.unknown:
-        print_message(
-            f"{len(found.unknown)} labels of the rules are not in the corpus: "
-            f"{listed(found.unknown)}.",
-            quiet,
-        )
-    return found.rules
-
-
-def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) -> None:
-    from labelkin.cli.evaluate import part_of
-    from labelkin.prediction import evaluate_documents, fitted_model
-
-    documents, labels = part_of(corpus, "test", concepts)
-    found = evaluate_documents(fitted_model(model), documents, labels).scores()
-    echo("")
-    title = counted(len(corpus.test), "test document")
-    print_scores({"model": {name: found[name] for name in METRIC_WORDS}}, title)

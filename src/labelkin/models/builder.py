@@ -19,7 +19,7 @@ from labelkin.content.any_classifier import PerLabel, as_content
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.ensemble_spec import content_name
 from labelkin.content.platt_svm import PlattSVM
-from labelkin.corpora import Corpus
+from labelkin.corpora.corpus import Corpus
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.registry import Kind, part_class
 from labelkin.text import TermWeights, TextView, WordCounts

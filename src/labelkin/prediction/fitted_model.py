@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,9 +29,9 @@ from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import to_probability
 from labelkin.scaling.blocks import Engine
 from labelkin.scaling.distributed import using
-from labelkin.storage import load
+from labelkin.storage.file import load
 from labelkin.text import WordCounts
-from labelkin.vocabulary import LabelNames, vocabulary_of
+from labelkin.vocabulary import LabelNames, Vocabulary
 
 _WORD = re.compile(r"[^\W_]+")
 #: Known words of a text, and their share, below which they are few; the page has the same rule.
@@ -63,7 +63,6 @@ class DocumentContent(NamedTuple):
     n_words: NDArray[np.int64] | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class FittedModel:
     """A fitted model, from documents to a posterior.
 
@@ -75,46 +74,49 @@ class FittedModel:
         Steps from documents to vectors; ``None`` if the classifier takes the documents.
     classifier : LogOddsClassifier
         One of labelkin's classifiers, fitted on label sets.
+    labels : ndarray of shape (n_labels,)
+        The labels.
+    takes_texts : bool
+        Whether documents are texts, not vectors.
+    has_label_evidence : bool
+        Whether the classifier is a :class:`~labelkin.LabelDependenceClassifier`.
+    content_classifier : LogOddsClassifier
+        The content classifier of a model with label evidence, else the classifier.
+    vocabulary : Vocabulary, optional
+        The vocabulary that the model contains.
+    needs_batch : bool
+        Whether a decision depends on the other documents, so that streams cannot be decided.
     """
 
-    steps: Pipeline | None
-    classifier: Any
+    def __init__(self, steps: Pipeline | None, classifier: Any) -> None:
+        self.steps = steps
+        self.classifier = classifier
+        self.labels: NDArray[Any] = np.asarray(classifier.label_names_)
+        first = classifier if steps is None else steps[0]
+        self.takes_texts = bool(get_tags(first).input_tags.string)
+        self.has_label_evidence = isinstance(classifier, LabelDependenceClassifier)
+        self.content_classifier = classifier.content_ if self.has_label_evidence else classifier
+        self.vocabulary: Vocabulary | None = getattr(classifier, "concepts_", None)
+        rule = getattr(classifier, "thresholds_", None)
+        self.needs_batch = bool(getattr(rule, "needs_batch", False))
+        # Word counts cache the words of earlier documents.
+        is_counting = isinstance(first, WordCounts)
+        self._first_step = first.counter(_MOST_WORDS) if is_counting else None
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the model without its caches."""
-        return {"steps": self.steps, "classifier": self.classifier}
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        """The labels, ``(n_labels,)``."""
-        return np.asarray(self.classifier.label_names_)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the model without its caches."""
+        return FittedModel, (self.steps, self.classifier)
 
     @cached_property
     def names(self) -> LabelNames:
         """Names of the labels in the vocabulary that the model contains."""
-        return LabelNames(self.labels.tolist(), vocabulary_of(self.classifier))
-
-    @cached_property
-    def takes_texts(self) -> bool:
-        """Whether documents are texts, not vectors."""
-        first = self.classifier if self.steps is None else self.steps[0]
-        return bool(get_tags(first).input_tags.string)
-
-    @property
-    def has_label_evidence(self) -> bool:
-        """Whether the model is a :class:`~labelkin.LabelDependenceClassifier`."""
-        return isinstance(self.classifier, LabelDependenceClassifier)
-
-    @property
-    def needs_batch(self) -> bool:
-        """Whether a decision depends on the other documents, so that streams cannot be decided."""
-        return bool(getattr(getattr(self.classifier, "thresholds_", None), "needs_batch", False))
+        return LabelNames(self.labels.tolist(), self.vocabulary)
 
     @cached_property
     def word_counts(self) -> list[WordCounts]:
         """The transformers that count words: the first step, and those of views."""
         first = [] if self.steps is None else [self.steps[0]]
-        members = getattr(getattr(self.classifier, "content_", None), "members_", ())
+        members = getattr(self.content_classifier, "members_", ())
         counts = (getattr(member.features, "counts_", None) for member in members)
         return [one for one in (*first, *counts) if isinstance(one, WordCounts)]
 
@@ -130,10 +132,9 @@ class FittedModel:
     def content(self, documents: Any) -> DocumentContent:
         """Return the content evidence of documents."""
         first, vectors = self._first_and_last(documents)
-        inner = self.classifier.content_ if self.has_label_evidence else self.classifier
-        log_odds, members = content_and_members(inner, vectors)
+        log_odds, members = content_and_members(self.content_classifier, vectors)
         n_words = None
-        if self.steps is not None and isinstance(self.steps[0], WordCounts):
+        if self._first_step is not None:
             n_words = np.asarray(first.sum(axis=1), dtype=np.int64).ravel()
         return DocumentContent(vectors, log_odds, members, n_words)
 
@@ -168,8 +169,8 @@ class FittedModel:
 
         ``None`` if the content classifier has no exact contributions, such as a forest.
         """
-        inner = self.classifier.content_ if self.has_label_evidence else self.classifier
-        found = contributions_of(inner, vectors, names_to_columns(labels, self.labels))
+        columns = names_to_columns(labels, self.labels)
+        found = contributions_of(self.content_classifier, vectors, columns)
         if found is None:
             return None
         return [
@@ -185,9 +186,8 @@ class FittedModel:
 
         If the model does not count words, the result is ``False`` for every text.
         """
-        counts = self.word_counts
-        if counts and (self.steps is None or counts[0] is not self.steps[0]):
-            vectors = counts[0].transform(texts)
+        if self._first_step is None and self.word_counts:
+            vectors = self.word_counts[0].transform(texts)
         if not sparse.issparse(vectors):
             return np.zeros(len(texts), dtype=np.bool_)
         n_known = np.diff(sparse.csr_array(vectors).indptr)
@@ -208,9 +208,9 @@ class FittedModel:
         self, vectors: Any, known: Any = None, rescorer: LabelRescorer | None = None
     ) -> Any:
         """Return the posterior log-odds of documents that are vectors already."""
+        content = self.content_classifier.log_odds(vectors)
         if not self.has_label_evidence:
-            return self.classifier.log_odds(vectors)
-        content = self.classifier.content_.log_odds(vectors)
+            return content
         return (rescorer or self.classifier.rescorer_).rescore(content, known)
 
     def decide(self, log_odds: Any) -> Any:
@@ -229,17 +229,10 @@ class FittedModel:
         """Return the output of the first step and that of the last."""
         if self.steps is None:
             return documents, documents
-        first = vectors = self._count(documents)
+        first = vectors = (self._first_step or self.steps[0].transform)(documents)
         for _, step in self.steps.steps[1:]:
             vectors = step.transform(vectors)
         return first, vectors
-
-    @cached_property
-    def _count(self) -> Callable[[Any], Any]:
-        """The first step; word counts cache the words of earlier documents."""
-        assert self.steps is not None
-        first = self.steps[0]
-        return first.counter(_MOST_WORDS) if isinstance(first, WordCounts) else first.transform
 
 
 def load_model(path: Path, trusted: Sequence[str] = ()) -> FittedModel:

@@ -94,10 +94,7 @@ def make_layout(
     record = {"jsonl": _record, "doccano": _doccano_record, "prodigy": _prodigy_record}[kind]
 
     def line(answer: Answer) -> str:
-        found = record(answer, texts, texts if names is None else names, all_scores)
-        if names is None:
-            found.pop("names", None)
-        return json.dumps(found, ensure_ascii=False) + "\n"
+        return json.dumps(record(answer, texts, names, all_scores), ensure_ascii=False) + "\n"
 
     def id_of(text: str) -> str:
         found = json.loads(text)
@@ -107,14 +104,34 @@ def make_layout(
 
 
 @contextmanager
-def durable_output(
-    path: Path, *, resume: bool = False, encoding: str = "utf-8"
-) -> Iterator[Callable[[str], None]]:
-    """Open a new file, or with ``resume`` an existing one; yield a function that writes text.
+def answers_file(
+    path: Path,
+    layout: Layout,
+    documents: Iterator[Document],
+    note: Mapping[str, Any],
+    *,
+    resume: bool = False,
+) -> Iterator[tuple[Callable[[str], None], int]]:
+    """Open a new file of answers, or with ``resume`` an existing one.
 
-    The function returns when the text is on the disk; after an error, none of the text is in the
-    file. A file that another process is writing is an error.
+    Yields a function that writes text, and the number of documents that have answers. The function
+    returns when the text is on the disk; after an error, none of the text is in the file. A file
+    that another process is writing is an error.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    layout : Layout
+        The format of its lines.
+    documents : iterator of Document
+        All documents; with ``resume`` those that have answers are skipped.
+    note : mapping
+        Result of :func:`resume_note`; it is beside the file until the last answer is written.
+    resume : bool, default False
+        Whether to continue an existing file, which must have the same note.
     """
+    note_file = path.with_name(f"{path.name}.resume.json")
     # Unbuffered: closing the file must not repeat a failed write.
     with path.open("ab" if resume and path.exists() else "xb", buffering=0) as file:
         if not try_lock(file.fileno()):
@@ -122,11 +139,11 @@ def durable_output(
                 f"Answers are written by one process, and {path} is being written by another. Wait "
                 "for that one, or name another file."
             )
-        if resume:
-            cut_torn_line(path)
+        if path.stat().st_size and note_file.exists():
+            _check_note(path, note_file, note)
 
         def write(text: str) -> None:
-            rest = memoryview(text.encode(encoding, "backslashreplace"))
+            rest = memoryview(text.encode(layout.encoding, "backslashreplace"))
             start = file.seek(0, os.SEEK_END)
             with annotate_os_errors(path):
                 try:
@@ -138,7 +155,13 @@ def durable_output(
                         file.truncate(start)
                     raise
 
-        yield write
+        cut_torn_line(path)
+        n_answered = _skip_answered(path, layout, documents)
+        if not path.stat().st_size:
+            write(layout.header)
+        write_atomic(note_file, json.dumps(note, indent=1) + "\n")
+        yield write, n_answered
+    note_file.unlink(missing_ok=True)
 
 
 def cut_torn_line(path: Path) -> int:
@@ -155,20 +178,8 @@ def cut_torn_line(path: Path) -> int:
         return size - end
 
 
-def skip_answered(path: Path, layout: Layout, documents: Iterator[Document]) -> int:
-    """Skip the documents that have answers in a file; return their number.
-
-    An answer for another document is an error.
-
-    Parameters
-    ----------
-    path : Path
-        Whole lines.
-    layout : Layout
-        Their layout.
-    documents : iterator of Document
-        All documents from the first on; afterwards those without answers.
-    """
+def _skip_answered(path: Path, layout: Layout, documents: Iterator[Document]) -> int:
+    """Skip the documents that have answers in a file of whole lines; return their number."""
     n_answered = 0
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
@@ -207,21 +218,8 @@ def resume_note(model: Path, options: Mapping[str, Any]) -> dict[str, Any]:
         return {"model": hashlib.file_digest(file, "sha256").hexdigest(), "options": dict(options)}
 
 
-def note_path(out: Path) -> Path:
-    """Return the path of the note of an unfinished file: ``labels.jsonl.resume.json``."""
-    return out.with_name(f"{out.name}.resume.json")
-
-
-def write_note(out: Path, note: Mapping[str, Any]) -> None:
-    """Write a note beside the answers."""
-    write_atomic(note_path(out), json.dumps(note, indent=1) + "\n")
-
-
-def check_note(out: Path, note: Mapping[str, Any]) -> None:
-    """Raise if a file has answers of another model or other options; without a note, it passes."""
-    path = note_path(out)
-    if not out.exists() or not out.stat().st_size or not path.exists():
-        return
+def _check_note(out: Path, path: Path, note: Mapping[str, Any]) -> None:
+    """Raise if a file has answers of another model or other options."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         model, options = str(found["model"]), dict(found["options"])
@@ -249,20 +247,21 @@ def _plain(value: Any) -> str:
 
 
 def _record(
-    answer: Answer, labels: Sequence[str], names: Sequence[str], all_scores: bool
+    answer: Answer, labels: Sequence[str], names: Sequence[str] | None, all_scores: bool
 ) -> dict[str, Any]:
     shown = range(len(labels)) if all_scores else answer.given.tolist()
     return {
         "id": answer.id,
         "labels": [labels[j] for j in answer.given],
-        "names": [names[j] for j in answer.given],
+        **({} if names is None else {"names": [names[j] for j in answer.given]}),
         "probabilities": {labels[j]: _rounded(answer.probabilities[j]) for j in shown},
     }
 
 
 def _doccano_record(
-    answer: Answer, labels: Sequence[str], names: Sequence[str], all_scores: bool
+    answer: Answer, labels: Sequence[str], names: Sequence[str] | None, all_scores: bool
 ) -> dict[str, Any]:
+    names = names or labels
     shown = _ranked(answer) if all_scores else answer.given.tolist()
     return {
         "id": answer.id,
@@ -273,9 +272,10 @@ def _doccano_record(
 
 
 def _prodigy_record(
-    answer: Answer, labels: Sequence[str], names: Sequence[str], all_scores: bool
+    answer: Answer, labels: Sequence[str], names: Sequence[str] | None, all_scores: bool
 ) -> dict[str, Any]:
     """Return a task of the view "choice": the best labels are options, assigned ones accepted."""
+    names = names or labels
     given = answer.given.tolist()
     ranked = list(dict.fromkeys([*given, *_ranked(answer)]))
     options = [

@@ -1,18 +1,13 @@
-"""Score matrices and label sets in files: NumPy, SciPy, CSV, TSV, JSON lines, label:score.
-
-Arrays (``.npy``), tables and JSON lines are read and written in blocks of documents. Candidates
-(``.npz``, ``.txt``) are read and written whole.
-"""
+"""Score matrices and label sets in files: NumPy, SciPy, CSV, TSV, JSON lines, label:score."""
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise, takewhile
+from itertools import pairwise, takewhile
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +15,16 @@ from scipy import sparse
 
 from labelkin import corpora
 from labelkin.corpora.corpus import labels_of
-from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
+from labelkin.corpora.lines import decoded_lines, json_objects, table_rows
 from labelkin.corpora.tables import find_delimiter, find_name
 from labelkin.corpora.vectors import format_scores, read_score_text
 from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.files import csv_text, plain_cell
 from labelkin.label_matrix import Cells, LabelMatrix, read_labels
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.prediction.in_blocks import labels_in_order
+from labelkin.prediction.in_blocks import labels_in_order, rescore_blocks
 from labelkin.scaling.array_files import is_sparse, read_archive, read_sparse
-from labelkin.scaling.blocks import DOCUMENTS, row_blocks
+from labelkin.scaling.blocks import Engine, row_blocks
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 #: Endings of files of scores.
@@ -37,8 +32,6 @@ _ENDINGS = (".npy", ".npz", ".csv", ".tsv", ".jsonl", ".txt")
 #: Keys of the scores in a JSON line; the last is that of labelkin predict --all-scores.
 _KEYS = ("scores", "probabilities")
 _BEFORE_SCORES = ("id", "labels", "names")
-#: Documents × labels of a block: 2²² numbers are 32 MB.
-_CELLS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +65,7 @@ class ScoreMatrix:
 def read_score_file(
     path: Path, names: list[str] | None = None, missing: float | None = None
 ) -> ScoreMatrix:
-    """Read a whole score matrix; the parameters are those of :func:`score_blocks`."""
-    return _joined(list(score_blocks(path, names, missing)))
-
-
-def score_blocks(
-    path: Path, names: list[str] | None = None, missing: float | None = None
-) -> Iterator[ScoreMatrix]:
-    """Read a score matrix in blocks; the ending of the file is its format.
+    """Read a score matrix; the ending of the file is its format.
 
     Parameters
     ----------
@@ -97,44 +83,28 @@ def score_blocks(
     if suffix not in _ENDINGS:
         raise ValueError(f"A score matrix must be a file {', '.join(_ENDINGS)}, got {path.name!r}.")
     if suffix == ".npy":
-        blocks = _array_blocks(path)
+        scores = _read_array(path)
     elif suffix == ".npz":
-        blocks = iter([_read_archive(path)])
+        scores = _read_archive(path)
     elif suffix == ".txt":
-        blocks = iter([ScoreMatrix(read_score_text(path, None if names is None else len(names)))])
+        scores = ScoreMatrix(read_score_text(path, None if names is None else len(names)))
     elif suffix in _DELIMITERS:
-        blocks = _table_blocks(path)
+        scores = _read_table(path)
     else:
-        blocks = _line_blocks(path, names or [], missing)
-    for scores in blocks:
-        if scores.values.ndim != 2 or not all(scores.values.shape):
-            raise ValueError(
-                f"{path.name}: scores must be documents × labels, got shape {scores.values.shape}."
-            )
-        yield scores
+        scores = _read_lines(path, names or [], missing)
+    if scores.values.ndim != 2 or not all(scores.values.shape):
+        raise ValueError(
+            f"{path.name}: scores must be documents × labels, got shape {scores.values.shape}."
+        )
+    return scores
 
 
-def _joined(blocks: list[ScoreMatrix]) -> ScoreMatrix:
-    """Return blocks of documents as one matrix."""
-    values = [block.values for block in blocks]
-    stack: Any = sparse.vstack if sparse.issparse(values[0]) else np.concatenate
-    ids = None if blocks[0].ids is None else [name for block in blocks for name in block.ids or ()]
-    return replace(blocks[0], values=stack(values) if values[1:] else values[0], ids=ids)
-
-
-def _size(n_labels: int) -> int:
-    """Return the number of documents in a block."""
-    return max(1, min(DOCUMENTS, _CELLS // max(n_labels, 1)))
-
-
-def _array_blocks(path: Path) -> Iterator[ScoreMatrix]:
+def _read_array(path: Path) -> ScoreMatrix:
     try:
         stored = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, TypeError, EOFError, OverflowError) as error:
         raise ValueError(f"{path.name}: it must be an array of numbers, got: {error}.") from None
-    is_matrix = stored.ndim == 2 and len(stored)
-    for rows in row_blocks(stored, size=_size(stored.shape[1])) if is_matrix else [stored]:
-        yield ScoreMatrix(_numbers(rows, path))
+    return ScoreMatrix(_numbers(stored, path))
 
 
 def _numbers(values: Any, path: Path) -> NDArray[np.float64]:
@@ -159,22 +129,19 @@ def _read_archive(path: Path) -> ScoreMatrix:
     return ScoreMatrix(_numbers(stored[key], path), names)
 
 
-def _table_blocks(path: Path) -> Iterator[ScoreMatrix]:
-    rows = _rows(path)
-    first = next(rows, ("", []))
-    header, labels, n_first = first[1], None, 0
+def _read_table(path: Path) -> ScoreMatrix:
+    rows = list(_rows(path))
+    header: list[str] = rows[0][1] if rows else []
+    labels, n_first = None, 0
     try:
         _floats(header, "")
-        rows = chain([first], rows)
     except ValueError:  # labelkin predict --all-scores writes labels and names before the scores
         if header[0] == "id":
             n_first = sum(1 for _ in takewhile(_BEFORE_SCORES.__contains__, header))
         labels = [plain_cell(name) for name in header[n_first:]]
-    blocks = in_blocks(rows, _size(len(header)))
-    for body in chain([next(blocks, [])], blocks):  # a header alone is one empty block
-        values = [_floats(row[n_first:], place) for place, row in body]
-        ids = [plain_cell(row[0]) for _, row in body] if n_first else None
-        yield ScoreMatrix(np.array(values, dtype=np.float64), labels, ids)
+        rows = rows[1:]
+    values = np.array([_floats(row[n_first:], place) for place, row in rows], dtype=np.float64)
+    return ScoreMatrix(values, labels, [plain_cell(r[0]) for _, r in rows] if n_first else None)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -199,29 +166,24 @@ def _floats(cells: list[str], place: str) -> list[float]:
     return numbers
 
 
-def _line_blocks(path: Path, names: list[str], missing: float | None) -> Iterator[ScoreMatrix]:
-    lines = enumerate(json_objects(decoded_lines(path), path.name), start=1)
-    blocks = in_blocks(lines, _size(len(names)))
-    kinds: set[type] = set()
-    for some in chain([next(blocks, [])], blocks):
-        ids, rows = [], []
-        for number, (place, record) in some:
-            key = next((key for key in _KEYS if key in record), None)
-            if key is None:
-                raise ValueError(
-                    f"{place}: a line must be an object with 'scores', got {str(record)[:60]!r}."
-                )
-            ids.append(record.get("id", number))
-            rows.append(record[key])
-        kinds.update(map(type, rows))
-        if len(kinds) > 1 or not kinds <= {list, dict}:
+def _read_lines(path: Path, names: list[str], missing: float | None) -> ScoreMatrix:
+    ids, rows = [], []
+    for number, (place, record) in enumerate(json_objects(decoded_lines(path), path.name), start=1):
+        key = next((key for key in _KEYS if key in record), None)
+        if key is None:
             raise ValueError(
-                f"{path.name}: scores must be lists in all lines, or objects in all lines."
+                f"{place}: a line must be an object with 'scores', got {str(record)[:60]!r}."
             )
-        if dict in kinds:
-            yield ScoreMatrix(_numbers(_in_order(rows, path, names, missing), path), names, ids)
-        else:
-            yield ScoreMatrix(_numbers(rows, path), None, ids)
+        ids.append(record.get("id", number))
+        rows.append(record[key])
+    kinds = {type(row) for row in rows}
+    if len(kinds) > 1 or not kinds <= {list, dict}:
+        raise ValueError(
+            f"{path.name}: scores must be lists in all lines, or objects in all lines."
+        )
+    if dict in kinds:
+        return ScoreMatrix(_numbers(_in_order(rows, path, names, missing), path), names, ids)
+    return ScoreMatrix(_numbers(rows, path), None, ids)
 
 
 def _in_order(
@@ -242,50 +204,31 @@ def _in_order(
     return [[row.get(name, missing) for name in names] for row in rows]
 
 
-def write_blocks(file: IO[bytes], blocks: Iterable[ScoreMatrix], kind: str) -> tuple[int, int]:
-    """Write scores in blocks; ``kind`` is the ending of the file. Return the shape."""
+def write_scores(file: IO[bytes], scores: ScoreMatrix, kind: str) -> None:
+    """Write a score matrix; ``kind`` is the ending of the file."""
     if kind not in _ENDINGS:
         raise ValueError(f"Scores can be written as {', '.join(_ENDINGS)}, got {kind!r}.")
-    if kind in (".npz", ".txt"):
-        blocks = [_joined(list(blocks))]
-    n_documents = n_labels = 0
-    for block in blocks:
-        shape = block.values.shape
-        if kind == ".npz":
-            _write_archive(file, block)
-        elif kind == ".txt":
-            dense = None if sparse.issparse(block.values) else Cells.full(shape)
-            values = block.values if dense is None else dense.matrix(block.values.ravel())
-            file.write(format_scores(values).encode())
-        elif kind == ".npy":
-            if not n_documents:
-                _write_shape(file, (0, shape[1]))
-            file.write(np.ascontiguousarray(block.dense()).tobytes())
-        elif kind == ".jsonl":
-            file.write(_json_lines(block, n_documents).encode())
-        else:
-            rows = block.dense().tolist()
-            header = [[*(["id"] if block.ids else []), *block.names]] if block.names else []
-            if block.ids is not None:
-                rows = [[name, *row] for name, row in zip(block.ids, rows, strict=True)]
-            text = csv_text([*([] if n_documents else header), *rows], _DELIMITERS[kind])
-            file.write(text.encode())
-        n_documents, n_labels = n_documents + shape[0], shape[1]
-    if kind == ".npy":
-        file.seek(0)
-        _write_shape(file, (n_documents, n_labels))
-        file.seek(0, io.SEEK_END)
-    return n_documents, n_labels
+    values = scores.values
+    if kind == ".npz":
+        _write_archive(file, scores)
+    elif kind == ".npy":
+        np.save(file, scores.dense())
+    elif kind == ".txt":
+        is_dense = not sparse.issparse(values)
+        candidates = Cells.full(values.shape).matrix(values.ravel()) if is_dense else values
+        file.write(format_scores(candidates).encode())
+    elif kind == ".jsonl":
+        file.write(_json_lines(scores).encode())
+    else:
+        rows = [[*scores.names]] if scores.names else []
+        rows += scores.dense().tolist()
+        if scores.ids is not None:
+            first = ["id"] if scores.names else []
+            rows = [[name, *row] for name, row in zip([*first, *scores.ids], rows, strict=True)]
+        file.write(csv_text(rows, _DELIMITERS[kind]).encode())
 
 
-def _write_shape(file: IO[bytes], shape: tuple[int, int]) -> None:
-    """Write the header of an array; its length does not depend on the number of rows."""
-    kind = np.lib.format.dtype_to_descr(np.dtype(np.float64))
-    header = {"descr": kind, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, header)
-
-
-def _json_lines(scores: ScoreMatrix, n_before: int) -> str:
+def _json_lines(scores: ScoreMatrix) -> str:
     """Return a line per document: all labels, or its candidates by name or number."""
     values, names = scores.values, scores.names
     n_documents, n_labels = values.shape
@@ -301,7 +244,7 @@ def _json_lines(scores: ScoreMatrix, n_before: int) -> str:
         rows = values.tolist()
         if names is not None:
             rows = [dict(zip(names, row, strict=True)) for row in rows]
-    ids = scores.ids or range(n_before + 1, n_before + n_documents + 1)
+    ids = scores.ids or range(1, n_documents + 1)
     lines = ({"id": name, "scores": row} for name, row in zip(ids, rows, strict=True))
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
@@ -317,8 +260,7 @@ def _write_archive(file: IO[bytes], scores: ScoreMatrix) -> None:
     np.savez_compressed(file, **arrays)
 
 
-@dataclass(frozen=True, eq=False)
-class DocumentLabels:
+class DocumentLabels(NamedTuple):
     """The label sets of documents.
 
     Attributes
@@ -373,84 +315,47 @@ def read_label_sets(name: str, **reading: Any) -> DocumentLabels:
     return DocumentLabels(labels, ids, np.arange(labels.shape[0]))
 
 
-Evaluations = tuple[Evaluation, Evaluation]
+def rescore_matrix(
+    scores: ScoreMatrix, rescorer: LabelRescorer, engine: Engine | None = None
+) -> ScoreMatrix:
+    """Return rescored scores, computed here or on a cluster."""
+    blocks = list(rescore_blocks(rescorer, row_blocks(scores.values), engine=engine))
+    stack: Any = sparse.vstack if sparse.issparse(blocks[0]) else np.concatenate
+    absent = 0.0 if rescorer.scale == "probability" else float("-inf")
+    return replace(scores, values=stack(blocks) if blocks[1:] else blocks[0], absent=absent)
 
 
-class KnownScores:
-    """Metrics of scores before and after rescoring, for documents with known labels.
+def known_rows(
+    scores: ScoreMatrix, known: DocumentLabels, by_order: bool
+) -> tuple[list[int], LabelMatrix] | None:
+    """Return the rows of scores whose labels are known, and these labels.
 
-    Documents are matched by their ids; if the first block has no known id, and ``by_order``, by
-    their order.
-
-    Parameters
-    ----------
-    known : DocumentLabels, optional
-        Known labels; by default nothing is compared.
-    names : list of str, optional
-        Labels of the columns of scores.
-    by_order : bool
-        Whether documents without a known id are matched by order.
-
-    Attributes
-    ----------
-    totals : tuple of Evaluation, optional
-        Metrics before and after.
+    Documents are matched by their ids; if no id is known, and ``by_order``, by their order.
     """
-
-    def __init__(
-        self, known: DocumentLabels | None, names: list[str] | None, by_order: bool
-    ) -> None:
-        self._labels = None if known is None else known.labels
-        # Columns that are numbers are matched by their order.
-        if known and names is not None and known.labels.names.dtype.kind not in "iu":
-            self._labels = labels_in_order(known.labels, names, "Scores and known labels")
-        self._place = {name: i for i, name in enumerate((known and known.ids) or ())}
-        self._by_order = by_order and known is not None
-        self._n_seen = 0
-        self.totals: Evaluations | None = None
-
-    def of(self, scores: ScoreMatrix) -> tuple[Any, LabelMatrix] | None:
-        """Return the rows of the next block that have known labels, and these labels."""
-        rows = [i for i, name in enumerate(scores.ids or ()) if str(name) in self._place]
-        if rows and self._n_seen == 0:
-            self._by_order = False
-        start, self._n_seen = self._n_seen, self._n_seen + scores.values.shape[0]
-        places: Any = [self._place[str((scores.ids or ())[i])] for i in rows]
-        if self._by_order:
-            rows, places = list(range(scores.values.shape[0])), range(start, self._n_seen)
-        if self._labels is None or not rows or max(places) >= self._labels.shape[0]:
-            return None
-        return rows, self._labels.rows(np.array(places))
-
-    def add(self, done: Iterable[tuple[ScoreMatrix, Evaluations | None]]) -> Iterator[ScoreMatrix]:
-        """Yield rescored blocks, and add up their metrics."""
-        for scores, pair in done:
-            if pair is not None:
-                old = self.totals
-                self.totals = pair if old is None else (old[0] + pair[0], old[1] + pair[1])
-            yield scores
-        n_known = self._labels.shape[0] if self._labels is not None else 0
-        if self._by_order and self._n_seen != n_known:
-            raise ValueError(
-                f"--truth must have the scored documents, by id or {self._n_seen:,} of them in "
-                f"their order, got {n_known:,} others."
-            )
+    labels, n_documents = known.labels, scores.values.shape[0]
+    place = {name: i for i, name in enumerate(known.ids or ())}
+    rows = [i for i, name in enumerate(scores.ids or ()) if str(name) in place]
+    if not rows and not by_order:
+        return None
+    # Columns that are numbers are matched by their order.
+    if scores.names is not None and labels.names.dtype.kind not in "iu":
+        labels = labels_in_order(labels, scores.names, "Scores and known labels")
+    if rows:
+        return rows, labels.rows(np.array([place[str((scores.ids or ())[i])] for i in rows]))
+    if labels.shape[0] != n_documents:
+        raise ValueError(
+            f"--truth must have the scored documents, by id or {n_documents:,} of them in their "
+            f"order, got {labels.shape[0]:,} others."
+        )
+    return list(range(n_documents)), labels
 
 
-def rescore_block(
-    block: tuple[ScoreMatrix, tuple[Any, LabelMatrix] | None], rescorer: LabelRescorer
-) -> tuple[ScoreMatrix, Evaluations | None]:
-    """Return rescored documents, and metrics before and after if labels are known."""
-    scores, known = block
-    is_probability = rescorer.scale == "probability"
-    absent = 0.0 if is_probability else float("-inf")  # labels outside the candidate set
-    better = replace(scores, values=rescorer.rescore(scores.values), absent=absent)
-    if known is None:
-        return better, None
-    rows, labels = known
-    key = "probabilities" if is_probability else "log_odds"
-    before, after = (evaluate(labels, **{key: one.values[rows]}) for one in (scores, better))
-    return better, (before, after)
+def evaluate_scores(
+    scores: ScoreMatrix, scale: str, rows: list[int], labels: LabelMatrix
+) -> Evaluation:
+    """Evaluate some rows of scores by their labels."""
+    key = "probabilities" if scale == "probability" else "log_odds"
+    return evaluate(labels, **{key: scores.values[rows]})
 
 
 def columns_like(scores: ScoreMatrix, names: Sequence[str] | None) -> Any:

@@ -23,17 +23,17 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 from labelkin.storage.file import shown
 
-#: Package of labelkin → its public classes: estimators, rules and thresholds.
+#: Package or module of labelkin → its public classes: estimators, rules and thresholds.
 _PUBLIC = {
-    "": (
-        *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "LogisticLabels"),
-        *("PaperClassifier", "RescoredClassifier", "Rules", "SVMLabels"),
-    ),
-    "content.": (
-        *("ContentEnsemble", "MultilabelContent", "NaiveBayes", "NearestNeighbours"),
-        *("PerLabel", "PlattSVM", "RandomForest"),
-    ),
-    "method.label_evidence.": ("PerLabelEvidence",),
+    "": ("LearnedWeight", "RescoredClassifier", "Rules"),
+    "models.classifier.": ("LabelDependenceClassifier",),
+    "models.rescorer.": ("LabelRescorer",),
+    "method.paper.": ("PaperClassifier",),
+    "method.label_evidence.": ("LogisticLabels", "PerLabelEvidence", "SVMLabels"),
+    "content.": ("ContentEnsemble", "MultilabelContent", "PerLabel", "RandomForest"),
+    "content.naive_bayes.": ("NaiveBayes",),
+    "content.nearest_neighbours.": ("NearestNeighbours",),
+    "content.platt_svm.": ("PlattSVM",),
     "thresholds.": (
         *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
         *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),

@@ -170,7 +170,7 @@ class WordCounts(SparseTransformer, BaseEstimator):
         Self
             The fitted transformer.
         """
-        self._fit(X)
+        self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Iterable[str], y: Any = None) -> sparse.csr_matrix:
@@ -188,7 +188,33 @@ class WordCounts(SparseTransformer, BaseEstimator):
         csr_matrix of shape (n_documents, n_terms)
             The counts, float64.
         """
-        return self._fit(X)
+        check_whole_number("min_documents", self.min_documents)
+        self.stop_words_ = stop_word_set(self.stop_words, self.language)
+        place: defaultdict[str, int] = defaultdict()
+        place.default_factory = place.__len__
+        counts = self._counter(place.__getitem__, lambda: len(place))(X)
+        n_documents = counts.shape[0]
+        if n_documents == 0:
+            raise ValueError(
+                "WordCounts needs at least one document to learn terms from, got none."
+            )
+        if not place:
+            raise ValueError(
+                f"Documents must contain words other than stop words, got {n_documents} without. "
+                "Check the texts, or relax stop_words, token_pattern or markup."
+            )
+        n_having = np.bincount(counts.indices, minlength=len(place))
+        terms = sorted(term for term, j in place.items() if n_having[j] >= self.min_documents)
+        if not terms:
+            raise ValueError(
+                f"Terms must occur in min_documents={self.min_documents} documents, got none that "
+                f"do: of {len(n_having)} terms in {n_documents} documents the most common occurs "
+                f"in {n_having.max()}. Lower min_documents or give more documents."
+            )
+        self.vocabulary_ = {term: j for j, term in enumerate(terms)}
+        kept = counts[:, [place[term] for term in terms]]
+        kept.sort_indices()
+        return kept
 
     def transform(self, X: Iterable[str]) -> sparse.csr_matrix:
         """Count the terms of training in other texts; other terms are left out.
@@ -259,35 +285,6 @@ class WordCounts(SparseTransformer, BaseEstimator):
         """
         check_is_fitted(self)
         return np.array(list(self.vocabulary_), dtype=object)
-
-    def _fit(self, X: Iterable[str]) -> sparse.csr_matrix:
-        check_whole_number("min_documents", self.min_documents)
-        self.stop_words_ = stop_word_set(self.stop_words, self.language)
-        place: defaultdict[str, int] = defaultdict()
-        place.default_factory = place.__len__
-        counts = self._counter(place.__getitem__, lambda: len(place))(X)
-        n_documents = counts.shape[0]
-        if n_documents == 0:
-            raise ValueError(
-                "WordCounts needs at least one document to learn terms from, got none."
-            )
-        if not place:
-            raise ValueError(
-                f"Documents must contain words other than stop words, got {n_documents} without. "
-                "Check the texts, or relax stop_words, token_pattern or markup."
-            )
-        n_having = np.bincount(counts.indices, minlength=len(place))
-        terms = sorted(term for term, j in place.items() if n_having[j] >= self.min_documents)
-        if not terms:
-            raise ValueError(
-                f"Terms must occur in min_documents={self.min_documents} documents, got none that "
-                f"do: of {len(n_having)} terms in {n_documents} documents the most common occurs "
-                f"in {n_having.max()}. Lower min_documents or give more documents."
-            )
-        self.vocabulary_ = {term: j for j, term in enumerate(terms)}
-        kept = counts[:, [place[term] for term in terms]]
-        kept.sort_indices()
-        return kept
 
     def _counter(
         self,

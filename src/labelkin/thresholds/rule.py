@@ -124,7 +124,16 @@ class ThresholdRule(BaseEstimator, ABC):
         self._check_parameters()
         labels = read_labels(Y)
         values = None if scores is None else _read(scores, labels.names)
-        self._check_given(values, labels)
+        if values is None and self.needs_scores:
+            raise ValueError(
+                f"{type(self).__name__} learns its cuts from scores, got None. Give out-of-fold "
+                "scores of the training documents."
+            )
+        if values is not None and values.shape[0] != labels.shape[0]:
+            raise ValueError(
+                f"scores and Y must have the same documents, got {values.shape[0]} and "
+                f"{labels.shape[0]}."
+            )
         cut = self._learn(values, labels)
         self.label_names_ = labels.names
         self.cut_ = np.full(labels.shape[1], np.nan) if cut is None else cut
@@ -192,18 +201,6 @@ class ThresholdRule(BaseEstimator, ABC):
         """Return the decisions of candidates, ``(n_cells,)``; ±inf, known labels, stay."""
         decided = self._decide_cells(cells, scores)
         return (decided | (scores == np.inf)) & (scores != -np.inf)
-
-    def _check_given(self, scores: _Scores | None, labels: LabelMatrix) -> None:
-        if scores is None and self.needs_scores:
-            raise ValueError(
-                f"{type(self).__name__} learns its cuts from scores, got None. Give out-of-fold "
-                "scores of the training documents."
-            )
-        if scores is not None and scores.shape[0] != labels.shape[0]:
-            raise ValueError(
-                f"scores and Y must have the same documents, got {scores.shape[0]} and "
-                f"{labels.shape[0]}."
-            )
 
     def _look_back(self, scores: _Scores | None, labels: LabelMatrix) -> None:
         """Count the decisions on the fitting scores, known cells only."""

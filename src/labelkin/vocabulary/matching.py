@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from labelkin.corpora import Corpus
+from labelkin.corpora.corpus import Corpus
 from labelkin.label_matrix import LabelMatrix
 from labelkin.vocabulary.files import read_relations, read_vocabulary
 from labelkin.vocabulary.label_names import LabelNames

@@ -387,11 +387,13 @@ class NewsroomWords:
         self.topics = {}
         for topic, said in [*labels.items(), *beats.items()]:
             moves = f"{beats[self.beat_of[topic]]['moves']}, {content['moves']}"
-            self.topics[topic] = Topic(*map(_items, (said["actors"], said["things"], moves)))
+            texts = (said["actors"], said["things"], moves)
+            self.topics[topic] = Topic(*(text.split(", ") for text in texts))
         self.headlines, self.sentences = content["headlines"], content["sentences"]
         self.templates = {"filler": content["fillers"], "aside": content["asides"]}
         # Deeds, times, places …: every single text in the file.
-        self.lists = {n: _items(said) for n, said in content.items() if isinstance(said, str)}
+        texts_by_name = {n: said for n, said in content.items() if isinstance(said, str)}
+        self.lists = {name: text.split(", ") for name, text in texts_by_name.items()}
 
 
 @cache
@@ -401,10 +403,6 @@ def newsroom_words() -> NewsroomWords:
         files("labelkin.corpora.published").joinpath("newsroom.toml").read_text(encoding="utf-8")
     )
     return NewsroomWords(tomllib.loads(content))
-
-
-def _items(listed: str) -> list[str]:
-    return listed.split(", ")
 
 
 _HUNDRED_KINDS = [kind for kind, per_cent in KINDS.items() for _ in range(per_cent)]
