@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo docs docs-pages test test-long test-scikit-learn test-lowest check format lint types bench bench-scale bench-service integration sbom dist
+.PHONY: help demo docs test test-long test-scikit-learn test-lowest check format lint types bench bench-scale bench-service integration sbom dist
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/  /'
@@ -13,9 +13,6 @@ demo: .venv/use  ## train and compare on the built-in corpus; ends with a report
 docs: .venv/docs ## the site, with every example run: docs/_build/html/index.html
 	rm -rf docs/_build docs/gallery docs/reference/api
 	$(BIN)/python -m sphinx -b html --fail-on-warning --keep-going docs docs/_build/html
-
-docs-pages: .venv/dev  ## conclusions and plots of the findings, computed from the tables below them
-	$(BIN)/python -m docs.make.conclusions
 
 test: .venv/dev  ## every test; long proofs at a small size
 	$(BIN)/python -m pytest -n 2 --dist loadgroup

@@ -54,14 +54,13 @@ def main() -> None:
 
     print("\n".join([*lines, "", text_table(rows)]))
     if chosen.write:
-        from docs.make.conclusions import conclude
+        from docs.make.pages import write_page
 
-        chosen.write.write_text(markdown_page(rows, lines), encoding="utf-8")
-        conclude(chosen.write)
+        write_page(chosen.write, markdown_page(rows, lines))
 
 
 def measure(rounds: int, names: Sequence[str]) -> tuple[list[Any], list[str]]:
-    """Return the rows of the subjects, and the lines that say where they were measured."""
+    """Return the rows of the subjects, and the lines on corpus, machine and versions."""
     from threadpoolctl import threadpool_limits
 
     from benchmarks.corpus import load_corpus

@@ -1,7 +1,7 @@
-"""What cleanlab thinks of every cell, from the same out-of-fold probabilities.
+"""Scores of cleanlab for every cell, from the same out-of-fold probabilities.
 
-cleanlab lives in a virtual environment of its own, ``benchmarks/.peer-cleanlab``, which git ignores
-and which is made the first time; it runs in one child process, which is asked as often as needed.
+cleanlab is in a separate virtual environment, ``benchmarks/.peer-cleanlab``, which git ignores and
+the first call creates; it runs in one child process.
 """
 
 from __future__ import annotations

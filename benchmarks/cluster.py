@@ -1,6 +1,6 @@
-"""What a cluster costs beyond the work: ``python -m benchmarks.cluster`` (needs the extra dask).
+"""The overhead of a cluster: ``python -m benchmarks.cluster`` (needs the extra dask).
 
-The same blocks of made documents are predicted, rescored, judged and counted here and on two worker
+The same blocks of synthetic documents are predicted, rescored and evaluated here and on two worker
 processes of this machine, in turn. Costs are CPU seconds of all processes, less what an idle
 cluster takes in the same time. What starting the cluster takes is printed, and not among them.
 """
@@ -27,7 +27,7 @@ from labelkin.scaling.distributed import OnDask
 
 
 def made_documents(Y: sparse.csr_array, n_terms: int = 20_000, seed: int = 2) -> sparse.csr_array:
-    """Return term counts: every label has 30 words of its own, and a document 60 of any."""
+    """Return term counts: every label has 30 own words, and a document 60 of any."""
     rng = np.random.default_rng(seed)
     words = rng.integers(0, n_terms, (Y.shape[1], 30))
     cells = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
@@ -39,9 +39,9 @@ def made_documents(Y: sparse.csr_array, n_terms: int = 20_000, seed: int = 2) ->
 
 
 class Overhead(NamedTuple):
-    """What a task costs here and on a cluster: CPU seconds of all processes, and wall time.
+    """The cost of a task here and on a cluster: CPU seconds of all processes, and wall time.
 
-    Medians of the rounds, each of which had a ratio of its own.
+    Medians of the ratios of the rounds.
     """
 
     task: str

@@ -1,13 +1,12 @@
 """The classifier as it comes, all parts default, against its content classifier alone.
 
-``LabelDependenceClassifier()`` fits a PlattSVM, learns how labels go together, and learns on
-out-of-fold evidence how much predicted labels count. Measured on the corpus, and on made documents
-with 1,000 labels, of this recipe:
+``LabelDependenceClassifier()`` fits a PlattSVM, label evidence and, out of fold, the weight of
+predicted labels. Measured on the corpus, and on synthetic documents with 1,000 labels:
 
 - 5,000 documents, of which 4,000 train. Labels come in groups of ten; a document takes two groups,
   the k-th of 100 with a chance ∝ 1/k, and of a group on average two labels, the k-th of ten with a
   chance ∝ 1/k, at least one. That makes about four labels to a document.
-- Each label has twenty words of its own among 10,000 and uses three of them, drawn with
+- Each label has twenty own words among 10,000 and uses three of them, drawn with
   repetition; forty further words are drawn with chances ∝ 1/rank. Tf-idf.
 """
 
@@ -82,7 +81,7 @@ def _measure_on(corpus: Benchmark, rounds: int) -> list[Row]:
 
 
 def _memory(train: Part) -> str:
-    """Say how much memory learning the label evidence takes, beside the evidence it learns from."""
+    """Return the peak memory of learning label evidence, beyond the evidence it is learned from."""
     evidence = PlattSVM(random_state=0).fit_out_of_fold(train.tfidf, train.labels)
     tracemalloc.start()
     try:
@@ -104,8 +103,9 @@ def made_corpus() -> Benchmark:
     cut = slice(N_TRAIN), slice(N_TRAIN, None)
     weigh: Any = TfidfTransformer().fit(counts[cut[0]])
     return Benchmark(
-        f"made documents: {N_LABELS // GROUP} groups of {GROUP} labels, {GROUPS_TAKEN} groups and "
-        f"{Y.sum() / len(Y):.1f} labels to a document, {OWN_WORDS} of {N_TERMS:,} words to a label",
+        f"synthetic documents: {N_LABELS // GROUP} groups of {GROUP} labels, {GROUPS_TAKEN} "
+        f"groups and {Y.sum() / len(Y):.1f} labels per document, {OWN_WORDS} of {N_TERMS:,} words "
+        "per label",
         *(_part(counts[rows], weigh, read_labels(Y[rows])) for rows in cut),
     )
 

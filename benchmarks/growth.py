@@ -1,6 +1,6 @@
 """Growth in documents, labels and features, against the usual alternatives: ``make bench-scale``.
 
-Every measurement is a process of its own with one thread, which reports its CPU time and its peak
+Every measurement is a separate process with one thread, which reports its CPU time and its peak
 of memory. At each size all systems take their turns one after the other. Documents are made:
 nothing is downloaded but the peers that need an environment of their own, ``benchmarks/.peer`` and
 ``benchmarks/.peer-omikuji``, which git ignores; they are made the first time. It can be stopped
@@ -69,7 +69,7 @@ GROWTH = {
 
 @dataclass(frozen=True)
 class Measured:
-    """What one system took at one size: medians over rounds.
+    """The costs of one system at one size: medians over rounds.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ def _middle(turns: list[Measured]) -> Measured:
 
 
 def peers() -> tuple[dict[str, Path], dict[str, str], dict[str, str]]:
-    """Return the Python of every system that can be had, their versions, and who is missing."""
+    """Return the Python of every available system, their versions, and the missing systems."""
     here = Path(sys.executable)
     systems = {name: here for name in SYSTEMS if name.startswith(("labelkin", "scikit-learn"))}
     versions, missing = {}, {}
@@ -280,7 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         type=Path,
         default=HERE / ".growth.json",
         metavar="FILE",
-        help="what was measured, JSON: the next call goes on from there (benchmarks/.growth.json)",
+        help="measurements as JSON, from which the next call resumes (benchmarks/.growth.json)",
     )
     chosen = parser.parse_args(arguments)
     growth = measure_growth(chosen.rounds, chosen.seconds, chosen.keep, chosen.write)

@@ -145,7 +145,7 @@ def _touch_first(system: str, X: Any, Y: Any) -> None:
 
 
 def _peak_mb() -> float:
-    """Return the peak of memory of this program; the other clock may count who started it, too."""
+    """Return the peak memory of this program; ``ru_maxrss`` may include its parent."""
     status = Path("/proc/self/status")
     if status.exists():
         lines = status.read_text(encoding="utf-8").splitlines()

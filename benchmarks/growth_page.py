@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from docs.make.conclusions import conclude
+from docs.make.pages import write_page
 
 COMMAND = "python -m benchmarks.growth --write docs/findings/scale.md"
 PEER = "scikit-learn one-vs-rest"
@@ -34,7 +34,7 @@ then costs candidates × neighbours and not documents × labels.
 **At 10,000 labels** use `NearestNeighbours(top=100)` or `NaiveBayes(top=100)`, or the scores of a
 label tree such as Omikuji's, rescored (`labelkin rescore`). An SVM per label is fitted label by
 label, with five folds each: minutes for thousands of documents, hours for a hundred thousand; the
-command says so before it begins. A model of 10,000 labels and 20,000 documents, with k-NN, is a
+command reports it before it starts. A model of 10,000 labels and 20,000 documents, with k-NN, is a
 file of 20 MB and serves a suggestion in some ten milliseconds; on the page any label is found by a
 part of its name and drawn with its neighbours.
 
@@ -102,11 +102,11 @@ def write(growth: Growth, path: Path) -> None:
     versions = ", ".join(f"{name} {number}" for name, number in growth.versions.items())
     setting = [
         f"- written by `{COMMAND}`; `make bench-scale` does the same",
-        f"- machine: {growth.machine}; one thread each, every measurement a process of its own",
+        f"- machine: {growth.machine}; one thread each, every measurement in a separate process",
         f"- versions: {versions}",
         f"- CPU time, user and system; rounds: {growth.rounds}, with other documents each, of which"
         " the median; at every size the systems take turns",
-        f"- whoever had not ended after {growth.seconds} CPU seconds was ended, and not asked about"
+        f"- systems were stopped after {growth.seconds} CPU seconds, and were not run"
         " anything larger",
         *(f"- {name} is not in the tables: {reason}" for name, reason in growth.missing.items()),
         *([f"- not measured yet: the {growth.left_out} largest sizes"] if growth.left_out else []),
@@ -115,8 +115,7 @@ def write(growth: Growth, path: Path) -> None:
     head = [INTRODUCTION, "## How it was measured", "", *setting, "", _REMARKS]
     bars = _bars_of(path)  # measured by another program
     text = "\n".join([*head, f"![{alt}]({picture.name})", "", tables(growth), *_bars(bars)])
-    path.write_text(text, encoding="utf-8")
-    conclude(path)
+    write_page(path, text)
 
 
 BARS_HEAD = ("| bar | measured | must be | holds |", "| --- | ---: | ---: | --- |")
@@ -124,7 +123,7 @@ _BARS = """\
 ## What must hold
 
 Measured by `python -m benchmarks.scale_bars --write docs/findings/scale.md`, CPU time, every
-generated measurement a process of its own. Where documents are compared one by one, the
+generated measurement in a separate process. Where documents are compared one by one, the
 difference stands with its standard error.
 
 Twice the documents cost more than twice, because more labels then deviate clearly from chance: a
@@ -147,8 +146,7 @@ def write_bars(path: Path, lines: Sequence[str]) -> None:
     text = path.read_text(encoding="utf-8")
     before = text.partition(_BARS.splitlines()[0])[0].rstrip("\n")
     rows = {line.split(" | ")[0]: line for line in (*_bars_of(path), *lines)}
-    path.write_text("\n".join([before, "", *_bars(list(rows.values()))]), encoding="utf-8")
-    conclude(path)
+    write_page(path, "\n".join([before, "", *_bars(list(rows.values()))]))
 
 
 def _bars_of(path: Path) -> list[str]:
@@ -204,7 +202,7 @@ def _prediction(one: dict[str, Any], _: dict[str, Any]) -> str:
 
 
 def _growth_lines(growth: Growth, what: str, rows: list[Any]) -> Iterator[str]:
-    """Say what doubling costs, from the first to the last size of one series that ended."""
+    """Return the cost of doubling, from the first to the last finished size of one series."""
     factors = []
     first = rows[0][0]
     alike = [(size, found) for size, found in rows if _only(what, size, first)]

@@ -53,7 +53,7 @@ def measure_layer_share(setting: Setting) -> list[Row]:
 
 
 def _problems(Y: Array, tau: Array) -> list[tuple[Any, Array, float]]:
-    """Lay out inputs, target and C = tau/2 of every label beforehand: the peer does not pay."""
+    """Prepare inputs, target and C = tau/2 of every label, outside the time of the peer."""
     return [
         (sparse.csr_matrix(np.delete(Y, j, axis=1)), Y[:, j], tau[j] / 2) for j in range(len(tau))
     ]

@@ -24,7 +24,7 @@ def main(folder: Path, options: str) -> None:
     X, Y, X_test = (
         sparse.load_npz(folder / f"{name}.npz") for name in ("X_train", "Y_train", "X_test")
     )
-    psutil.cpu_count = lambda logical=True: 1  # one thread, as everybody in these benchmarks
+    psutil.cpu_count = lambda logical=True: 1  # one thread, as all systems in these benchmarks
     linear.train_1vsrest(Y, X, options=options, verbose=False)  # first touches are not measured
     start = time.process_time()
     model = linear.train_1vsrest(Y, X, options=options, verbose=False)

@@ -1,6 +1,6 @@
 """The SVM with probabilities against one plain fit of LibMultiLabel, which has none.
 
-LibMultiLabel needs a compiler and many packages, so it lives in a virtual environment of its own,
+LibMultiLabel needs a compiler and many packages: it is in a separate virtual environment,
 ``benchmarks/.peer``, which git ignores; it is made the first time. Its fit runs in a child process
 that reports the CPU time of the fit alone.
 """
@@ -35,7 +35,7 @@ TARGETS = {"PlattSVM, fit": (False, 2.6), "PlattSVM(free_bias=True), fit": (True
 
 
 class PeerMissingError(RuntimeError):
-    """LibMultiLabel cannot be had on this machine; the message says why."""
+    """LibMultiLabel is not available on this machine; the message has the reason."""
 
 
 def measure_libmultilabel(setting: Setting) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Fit and ask scikit-multilearn-ng's MLkNN once; run by the Python of its own environment.
+"""Fit scikit-multilearn-ng's MLkNN and predict once, in its separate environment.
 
     python multilearn_child.py FOLDER
 

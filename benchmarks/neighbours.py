@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 def measure_neighbours(setting: Setting) -> list[Row]:
     """Fit and predict tf-idf; scikit-learn's votes are timed plain, and checked weighted.
 
-    scikit-learn fills a dense matrix, test × training documents: what the system charges for that
+    scikit-learn fills a dense matrix, test × training documents: the system time of that
     memory differs much from call to call, so the time without the system's part stands beside.
     """
     train, test = setting.corpus.train, setting.corpus.test
@@ -58,7 +58,7 @@ def _peer(weights: Any) -> KNeighborsClassifier:
 
 
 def _compare_shares(apart: Array, distances: Array) -> str:
-    """Say how far the shares are apart, and whether that is where a tie leaves a choice."""
+    """Return the largest difference of shares, and whether a tie explains it."""
     differs = apart.max(axis=1) > 1e-3
     tied = distances[:, K] - distances[:, K - 1] < 1e-6
     return (

@@ -1,6 +1,6 @@
 """Related methods: chains against scikit-learn's, ML-kNN against scikit-multilearn-ng's.
 
-scikit-multilearn-ng lives in a virtual environment of its own, ``benchmarks/.peer-multilearn``,
+scikit-multilearn-ng is in a separate virtual environment, ``benchmarks/.peer-multilearn``,
 which git ignores; it is made the first time. It runs in a child process that reports the CPU time
 of fit and prediction alone.
 """

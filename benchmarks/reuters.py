@@ -67,7 +67,7 @@ def word_reader(stop_list: Path) -> Callable[[str], list[str]]:
 
 
 def describe_words(stop_list: Path) -> str:
-    """Say which steps :func:`word_reader` takes here."""
+    """Return the steps that :func:`word_reader` takes here, in words."""
     stop_words = "without SMART stop words" if stop_list.exists() else "all words"
     return f"{stop_words}, {'as they are' if _stemmer() is list else 'English stems'}"
 

@@ -1,8 +1,8 @@
 """Growth: what more documents and more labels cost, in time and memory (``make bench-scale``).
 
-Each measurement is a process of its own, on made label sets: Zipf frequencies, topics of 40 labels,
-four to five labels per document, and for content a document's true labels among candidates, with
-noise. Nothing is downloaded.
+Each measurement is a separate process, on synthetic label sets: Zipf frequencies, topics of 40
+labels, four to five labels per document, and for content a document's true labels among candidates,
+with noise. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _zipf(rng: np.random.Generator, n: int, size: int) -> NDArray[np.int64]:
 
 
 def measure(task: str, n_documents: int, n_labels: int, n_candidates: int) -> dict[str, Any]:
-    """Do one task in this process; return seconds of CPU, peak memory and what came out."""
+    """Do one task in this process; return seconds of CPU, peak memory and the result."""
     from labelkin.method.label_evidence import LogisticLabels
     from labelkin.models.rescorer import LabelRescorer
 
@@ -147,7 +147,7 @@ def _peak_mb() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-#: Task, documents, labels, candidates: what is measured when nothing else is asked for.
+#: Task, documents, labels, candidates: the default measurements.
 PLAN = [
     *(("layer", n, p, 0) for n in (25_000, 50_000, 100_000) for p in (5_000, 10_000, 20_000)),
     ("rescore", 10_000, 10_000, 100),

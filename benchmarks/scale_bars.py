@@ -1,8 +1,8 @@
 """What must hold at scale, measured: ``python -m benchmarks.scale_bars`` (``--only`` for some).
 
-Each bar prints what was measured, what may be measured at most or at least, and whether that holds.
-Time is CPU time, memory the peak of a process of its own. All is generated, but for the corpus
-delicious (:mod:`labelkin.corpora` says where corpora are). ``--write docs/findings/scale.md`` puts
+Each line has the measurement, its limit, and whether it is kept.
+Time is CPU time, memory the peak of a separate process. All is generated, but for the corpus
+delicious (see :mod:`labelkin.corpora` for its place). ``--write docs/findings/scale.md`` puts
 the table into the page; bars that are not asked for stay as they are there.
 """
 
@@ -216,7 +216,7 @@ def cluster(n_blocks: int = 16) -> Iterator[Bar]:
 
 
 def _made(task: str, *numbers: int) -> dict[str, Any]:
-    """Measure one task of :mod:`benchmarks.scale` in a process of its own."""
+    """Measure one task of :mod:`benchmarks.scale` in a separate process."""
     command = [sys.executable, "-m", "benchmarks.scale", "--one", task, *map(str, numbers)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

@@ -1,9 +1,9 @@
 """Suggestions over HTTP, beside a route that does nothing (``python -m benchmarks.service``).
 
 A service is started with a model of Reuters-21578 (``LABELKIN_DATA``), or of the built-in newsroom,
-and asked by ``wrk`` where it is installed, otherwise by clients in this process. What a request
-costs the service is its CPU time: on a machine that others use as well it says
-more than requests a second do. The routes take turns. Also: documents of ``labelkin predict`` a
+and receives requests of ``wrk`` if it is installed, otherwise of clients in this process. The cost
+of a request is its CPU time, which depends less on other programs than requests per second do. The
+routes take turns. Also: documents of ``labelkin predict`` a
 CPU second, beside its text step alone.
 """
 

@@ -5,7 +5,7 @@ and the bias as one more weight, so that all three minimise one objective. Ours 
 once, the SVM of all documents and those of five folds; here five of its lanes run idle.
 
 LIBLINEAR, which both peers call, stops when the largest and the smallest projected gradient are
-less than the tolerance apart, ours when none is larger than the tolerance: the objectives say how
+less than the tolerance apart, ours when none is larger than the tolerance: the objectives show how
 much either leaves.
 """
 
@@ -37,12 +37,12 @@ Array = NDArray[np.float64]
 Solution = tuple[Array, Array]
 #: Of the solution that all objectives are compared with.
 _FINEST = 1e-6
-#: So many that the tolerance ends it; LIBLINEAR by itself, as LibMultiLabel calls it, has its own.
+#: Large enough for the tolerance to end it; LIBLINEAR, as LibMultiLabel calls it, has another.
 _SWEEPS = 10_000
 
 
 def measure_svm_tolerance(setting: Setting) -> list[Row]:
-    """Solve the SVMs of all labels; say what each tolerance leaves of objective and micro F1."""
+    """Solve the SVMs of all labels; return objective and micro F1 by tolerance."""
     train, test = setting.corpus.train, setting.corpus.test
     finest = _objectives(train, _solve_ours(train, _FINEST))
 

@@ -1,4 +1,4 @@
-"""What was measured, as a record; the text table and the page are views of it."""
+"""Records of measurements; the text table and the page are views of them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Row:
     Attributes
     ----------
     subject, against
-        What of ours, and compared with what.
+        The part of labelkin, and the alternative.
     value
         The number the target is about; ``None`` when it could not be measured.
     target
         The largest value that is good enough; ``None`` for a line that only informs.
     measured
-        The value with its unit and spread, or why there is none.
+        The value with its unit and spread, or the reason why it is missing.
     check
         What was verified beside the time.
     """

@@ -21,7 +21,7 @@ Turn = Callable[[], float]
 
 @dataclass(frozen=True)
 class Ratio:
-    """The median over rounds of ours ÷ peer, and the extremes."""
+    """The median over rounds of labelkin ÷ peer, and the extremes."""
 
     middle: float
     low: float
@@ -48,7 +48,7 @@ def timed(
 
 
 def alternate(turns: Mapping[Name, Turn], rounds: int) -> dict[Name, list[float]]:
-    """Give everybody a turn, ``rounds`` times over; return the seconds of each."""
+    """Run every turn ``rounds`` times, in turn; return the seconds of each."""
     seconds: dict[Name, list[float]] = {name: [] for name in turns}
     for _ in range(rounds):
         for name, turn in turns.items():

@@ -39,7 +39,7 @@ def main() -> int:
     given = parser.parse_args()
     folder = given.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # servers are ended on the way out
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # servers are ended on exit
     stories: dict[str, Callable[[Path], list[str]]] = {
         "package": _package,
         "annif": _newsroom,

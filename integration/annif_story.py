@@ -41,7 +41,7 @@ _MLLM_DOCUMENTS = 400
 #: What differences are given for, and how often documents are drawn for their intervals.
 COMPARED = ("F1@5", "NDCG")
 _DRAWS = 2000
-#: What the mean over documents may be off by from what ``annif eval`` says: ties are cut anywhere.
+#: Tolerance of means against ``annif eval``, which cuts ties arbitrarily.
 _TIES = 0.002
 
 _PROJECTS = """
@@ -94,7 +94,7 @@ limit=100
 
 
 class Row(NamedTuple):
-    """What one project is worth."""
+    """Scores of one project."""
 
     project: str
     scores: Mapping[str, float]
@@ -112,7 +112,7 @@ class Difference(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What the story has shown."""
+    """The results of the story."""
 
     version: str
     rows: list[Row]
@@ -134,7 +134,7 @@ def environment(folder: Path) -> Environment:
 
 
 def tell(annif: Environment, corpus: AnnifCorpus, folder: Path) -> Told:
-    """Train, evaluate, and ask with known subjects; in a folder of its own."""
+    """Train, evaluate, and suggest with known subjects, in a separate folder."""
     folder.mkdir(parents=True, exist_ok=True)
     vocab, port = corpus.vocabulary.stem, free_port()
     projects = _PROJECTS.format(vocab=vocab, port=port)
@@ -291,7 +291,7 @@ def _known(run: Callable[..., str], corpus: AnnifCorpus) -> tuple[str, list[str]
 
 
 def _learned(run: Callable[..., str], corpus: AnnifCorpus) -> list[str]:
-    """Have labelkin's ensemble learn more, now that it is judged; what it suggests must move."""
+    """Train labelkin's ensemble further after its evaluation; its suggestions must change."""
     text = corpus.test.read_text(encoding="utf-8").partition("\t")[0]
     before = _suggested(run("suggest", "labelkin", text=text))
     run("learn", "--docs-limit", 300, "labelkin", corpus.test)

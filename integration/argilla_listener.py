@@ -21,7 +21,7 @@ _WORKSPACE = {"id": str(uuid.uuid4()), "name": "default", **_TIMES}
 
 
 class Listener(BaseHTTPRequestHandler):
-    """What was sent, by path; and the one dataset there is."""
+    """Received requests by path, and the only dataset."""
 
     held: dict[str, Any] = {  # noqa: RUF012 (one listener for all requests)
         "/api/v1/me": {"id": str(uuid.uuid4()), "username": "anna", "role": "owner"},

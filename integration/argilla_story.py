@@ -1,6 +1,6 @@
 """The example of docs/how-to/annotation-tools.md for Argilla, with Argilla's own client.
 
-Its server, which needs a search engine, is not there: what the client would send to it is looked at
+Its server, which needs a search engine, is missing: the requests of the client are checked
 (:mod:`integration.argilla_listener`).
 """
 
@@ -16,7 +16,7 @@ from labelkin import corpora
 
 
 class Told(NamedTuple):
-    """What the story has shown; ``notes`` are what was not as it must be."""
+    """The results of the story; ``notes`` are the deviations."""
 
     version: str
     steps: list[str]
@@ -24,7 +24,7 @@ class Told(NamedTuple):
 
 
 def environment(folder: Path) -> Environment:
-    """Install Argilla's client, which needs ``requests`` and does not say so, and labelkin."""
+    """Install Argilla's client, which needs ``requests`` without declaring it, and labelkin."""
     packages = ["argilla~=2.8.0", "requests", "--editable", f"{TOP}[text]"]
     return Environment(folder / "argilla", packages)
 

@@ -79,7 +79,7 @@ def missing_for_places(share: Path, reuters: Path | None) -> str | None:
 
 
 def places(folder: Path, share: Path, reuters: Path, most: Sequence[int]) -> AnnifCorpus:
-    """Write Reuters' stories with topics and countries; at most so many of the three parts."""
+    """Write Reuters' stories with topics and countries, limited to a size per part."""
     countries, concepts = _iso_concepts(share)
     for topic, name in _topics(reuters / "cat-descriptions_120396.txt").items():
         concepts[f"{BASE}topic/{topic}"] = (name, topic, None)
@@ -112,7 +112,7 @@ def places(folder: Path, share: Path, reuters: Path, most: Sequence[int]) -> Ann
 
 
 def _spread(documents: Sequence[tuple[str, list[str]]], n: int) -> list[tuple[str, list[str]]]:
-    """Return so many of the documents, at even distances."""
+    """Return ``n`` documents at even distances."""
     n = min(n, len(documents))
     return [documents[i * len(documents) // n] for i in range(n)]
 

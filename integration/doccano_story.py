@@ -28,12 +28,12 @@ from labelkin.corpora.documents import Documents
 
 _N_TEXTS = 12
 _PATIENCE = 120.0
-#: doccano is of 2023, and does not say which versions it works with: these are of its time.
+#: doccano is of 2023, and does not declare versions of its dependencies: these are of its time.
 _OF_ITS_TIME = ("marshmallow<4", "numpy<2", "setuptools<70")
 
 
 class Told(NamedTuple):
-    """What the story has shown; ``notes`` are what was not as it must be."""
+    """The results of the story; ``notes`` are the deviations."""
 
     version: str
     steps: list[str]
@@ -69,7 +69,7 @@ def tell(doccano: Environment, folder: Path) -> Told:
             cwd=folder)  # fmt: skip
     port, site_port = free_port(), free_port()
     site = f"http://127.0.0.1:{site_port}"
-    # What `doccano webserver` starts listens to the whole network, and this to its own machine.
+    # `doccano webserver` uses all network interfaces; this server uses localhost only.
     where = doccano.run("python", "-c", "import backend; print(backend.__path__[0])", cwd=folder)
     web = ("--chdir", where.strip(), "--bind", f"127.0.0.1:{site_port}", "config.wsgi")
     steps: list[str] = []
@@ -100,7 +100,7 @@ class _Site:
         self._headers["Authorization"] = f"Token {self.ask('POST', 'auth/login/', body)['key']}"
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Ask, and return what comes as JSON; other content as it is."""
+        """Send a request; return JSON as Python values, other content as it is."""
         data = None if body is None else json.dumps(body).encode()
         return self._sent(method, path, data, "application/json")
 
@@ -177,9 +177,7 @@ def _work(
         read = Documents(path, needed=("text", "labels"), separator="#" if kind == "CSV" else None)
         if {one.text: set(one.labels or ()) for one in read} != expected:
             notes.append(f"what doccano exports as {kind} is not read as it was labelled")
-    steps.append(
-        "one label taken out; what is exported, as JSONL, JSON and CSV, is read as it stands"
-    )
+    steps.append("one label removed; exports as JSONL, JSON and CSV are read unchanged")
     own.run("labelkin", "train", "news.from-doccano.jsonl", "-o", "news.again.labelkin", "--quiet",
             "--content", "naive_bayes", cwd=folder)  # fmt: skip
     steps.append("a model is trained on the export")

@@ -23,7 +23,7 @@ INSTALL, COMMAND, START = 1800, 1800, 1800
 
 
 class SkippedError(Exception):
-    """A story cannot be told here; the message says why."""
+    """A story cannot run here; the message has the reason."""
 
 
 class Environment:
@@ -116,7 +116,7 @@ class OwnEnvironment(Environment):
 
 
 def progress(text: str) -> None:
-    """Say what is being done, beside what a story has shown."""
+    """Print progress to stderr."""
     print(f"  … {text}", file=sys.stderr, flush=True)
 
 
@@ -134,7 +134,7 @@ def answers(address: str) -> Callable[[], bool]:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a free port."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return int(listening.getsockname()[1])
@@ -169,7 +169,7 @@ def _run(
     cwd: Path | None = None,
     text: str | None = None,
 ) -> str:
-    """Run a command to its end; one that fails says what it has printed."""
+    """Run a command; the error of a failure contains its output."""
     done = subprocess.run(
         command, cwd=cwd, env=dict(variables), input=text, capture_output=True, text=True,
         timeout=seconds, check=False,
@@ -182,7 +182,7 @@ def _run(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it has begun, which are a group of their own."""
+    """End a process and its children, which are one process group."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if os.name == "nt":
             process.terminate()
@@ -194,6 +194,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         try:
             process.wait(timeout=20)
             if number == signal.SIGTERM:
-                continue  # whoever of the group is left is ended, too
+                continue  # the remaining processes of the group are also ended
         except subprocess.TimeoutExpired:
             continue

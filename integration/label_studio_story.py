@@ -22,7 +22,7 @@ from labelkin import corpora
 from labelkin.curation.saved_work import read_saved_documents
 
 _TOKEN = "0123456789abcdef0123456789abcdef01234567"
-#: What labelkin asks for, of whoever asks it.
+#: The token that labelkin requires of clients.
 _SECRET = "known-to-both-programs"
 #: Annotations that are made, and tasks that are suggested for.
 _N_ANNOTATIONS, _N_TASKS = 12, 30
@@ -30,7 +30,7 @@ _PATIENCE = 60.0
 
 
 class Told(NamedTuple):
-    """What the story has shown; ``notes`` are what was not as it must be."""
+    """The results of the story; ``notes`` are the deviations."""
 
     version: str
     steps: list[str]
@@ -53,7 +53,7 @@ def environment(folder: Path) -> Environment:
 
 
 def tell(studio: Environment, folder: Path) -> Told:
-    """Train a model, serve it, and work with it in Label Studio; in a folder of its own."""
+    """Train a model, serve it, and work with it in Label Studio, in a separate folder."""
     folder.mkdir(parents=True, exist_ok=True)
     own = OwnEnvironment()
     own.variables["LABELKIN_TOKEN"] = _SECRET
@@ -103,7 +103,7 @@ class _Site:
         self._address = address
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Ask, and return what comes as JSON."""
+        """Send a request; return the JSON response."""
         headers = {"Authorization": f"Token {_TOKEN}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         request = Request(f"{self._address}/api/{path}", data, headers, method=method)
@@ -193,7 +193,7 @@ def _work(site: _Site, backend: str, saved_work: Path, steps: list[str], notes: 
     if not scores:
         notes.append("no prediction has changed")
     steps.append(
-        f"{len(changed)} of {len(tasks)} tasks are predicted anew, {scores} with another score"
+        f"{len(changed)} of {len(tasks)} tasks are predicted again, {scores} with another score"
     )
 
     first = site.ask("GET", f"tasks/{tasks[0]}/annotations/")[0]["id"]

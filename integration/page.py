@@ -14,7 +14,7 @@ from labelkin.files import write_atomic
 
 #: Between these the page is written by this module.
 BEGIN, END = "<!-- annif eval: begin -->\n", "<!-- annif eval: end -->\n"
-#: What the corpora are called, by the folder of their story.
+#: Names of the corpora, by the folder of their story.
 CORPORA = {"places": "places", "newsroom": "newsroom"}
 _SHOWN = METRICS[:3]
 

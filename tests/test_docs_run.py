@@ -1,7 +1,7 @@
 """Every example of the docs and the docstrings runs.
 
-What a page shows as output is what its code prints: words to the letter, numbers nearly, since they
-may differ in their last digits from one version of NumPy to the next.
+Outputs on a page must equal those of its code: the same words, and nearly the same numbers, which
+may differ in the last digits between versions of NumPy.
 """
 
 import doctest
@@ -28,7 +28,7 @@ WITH_CODE = [
     path for path in PAGES if path not in TYPED and blocks_of(path.read_text(encoding="utf-8"))
 ]
 MODULES = sorted(m.name for m in pkgutil.walk_packages(labelkin.__path__, "labelkin."))
-#: What the code of a page needs beyond the extra ``all``.
+#: Packages that the code of a page needs beyond the extra ``all``.
 NEEDS = {
     "dask": "distributed",
     "many-labels": "labelkin_omikuji",
@@ -43,7 +43,7 @@ def name_of(path):
 
 
 def same_output(shown, printed):
-    """Tell whether two outputs have the same words, and numbers that differ by 2 % or 0.02."""
+    """Return whether two outputs have the same words, and numbers that differ by 2 % or 0.02."""
     printed = beginning(printed, shown)
     words = [" ".join(NUMBER.sub("#", text).split()) for text in (shown, printed)]
     pairs = zip(NUMBER.findall(shown), NUMBER.findall(printed), strict=False)
@@ -53,7 +53,7 @@ def same_output(shown, printed):
 
 
 @pytest.mark.parametrize("path", WITH_CODE, ids=name_of)
-def test_the_code_of_a_page_runs_and_prints_what_is_shown(path, tmp_path, monkeypatch):
+def test_the_code_of_a_page_prints_the_output_of_the_page(path, tmp_path, monkeypatch):
     if path.stem in NEEDS:
         pytest.importorskip(NEEDS[path.stem])
     monkeypatch.chdir(tmp_path)
@@ -66,7 +66,7 @@ def test_the_code_of_a_page_runs_and_prints_what_is_shown(path, tmp_path, monkey
         )
 
 
-def test_outputs_are_told_apart():
+def test_different_outputs_are_detected():
     assert same_output("micro F1 0.784, 3 labels\n", "micro F1 0.783, 3 labels\n")
     assert not same_output("micro F1 0.784\n", "micro F1 0.724\n")
     assert not same_output("grain 0.5\n", "wheat 0.5\n")
@@ -74,7 +74,7 @@ def test_outputs_are_told_apart():
     assert same_output("grain\n…\n", "grain\nwheat\n") and not same_output("oil\n…\n", "grain\n")
 
 
-def test_code_is_written_with_what_it_prints():
+def test_code_is_written_with_its_output():
     page = "# T\n\n```python\nprint(1 + 1)\n```\n\n```output\n3\n```\n\n```sh\npip --help\n```\n"
     assert blocks_of(page)[0] == Block("python", "print(1 + 1)\n", "3\n", (43, 45))
     assert with_output(page, "T") == page.replace("3", "2")

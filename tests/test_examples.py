@@ -1,4 +1,4 @@
-"""Every essay of the gallery runs, draws, and is laid out as sphinx-gallery reads it."""
+"""Examples of the gallery run, draw, and have the layout of sphinx-gallery."""
 
 import ast
 import runpy
@@ -27,14 +27,14 @@ def plots(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", ESSAYS, ids=lambda path: path.stem)
-def test_an_essay_runs_and_draws(path, plots, capsys):
+def test_an_example_runs_and_draws(path, plots, capsys):
     runpy.run_path(str(path), run_name="__main__")
     assert "nan" not in capsys.readouterr().out.split()
     assert plots.get_fignums()
 
 
 @pytest.mark.parametrize("path", ESSAYS, ids=lambda path: path.stem)
-def test_an_essay_has_a_title_a_claim_and_ends_in_words(path):
+def test_an_example_has_a_title_a_claim_and_a_conclusion(path):
     assert path.name.startswith("plot_")  # what sphinx-gallery runs
     text = path.read_text(encoding="utf-8")
     first, title, rule, blank, claim, *_ = ast.get_docstring(ast.parse(text), clean=False).split(

@@ -1,4 +1,4 @@
-"""What the stories of ``make integration`` are told with, where the programs are not needed."""
+"""Parts of ``make integration`` that need none of the programs."""
 
 import json
 import re
@@ -66,7 +66,7 @@ def test_the_package_for_annif_has_the_licence():
     assert "annif>=1.4,<1.5" in about["dependencies"]
 
 
-def test_what_cannot_be_installed_is_skipped_with_the_reason(tmp_path, monkeypatch):
+def test_failed_installations_are_skipped_with_the_reason(tmp_path, monkeypatch):
     def run(command, *_):
         said = "WARNING: slow\nERROR: No matching distribution found for annif\n"
         raise subprocess.CalledProcessError(1, command, "", said)
@@ -76,7 +76,7 @@ def test_what_cannot_be_installed_is_skipped_with_the_reason(tmp_path, monkeypat
         Environment(tmp_path / "none", ["annif", "pytest"])
 
 
-def test_documents_are_judged_as_annif_judges_them():
+def test_documents_are_evaluated_as_in_annif():
     suggested = [["a", "b", "x", "y", "z", "c"], ["x"], []]
     found = annif_story.per_document(suggested, [["a", "c"], ["a", "b"], []])
     assert found["F1@5"] == pytest.approx([2 / 7, 0, 0])
@@ -94,7 +94,7 @@ def test_differences_are_of_the_same_documents():
     assert other.low < 0 < other.high
 
 
-def test_the_page_says_what_the_stories_do():
+def test_the_page_has_the_requests_of_the_stories():
     body, template = doccano_story.on_the_page()
     assert body == {"text": "{{ text }}"}  # the only place where doccano puts its text
     from jinja2 import Template

@@ -2,7 +2,7 @@
 
 ``python -m docs.make.audit RESULTS…`` in the root of the repository, where RESULTS are the folders
 of the experiments ``audit-…``; with ``--run NAME`` that experiment is run into the first folder
-before, beside cleanlab in an environment of its own. Every number on the page comes from stored
+before, beside cleanlab in a separate environment. Every number on the page comes from stored
 runs; what people saw is in ``docs/findings/audit-notes.toml``.
 """
 
@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from docs.make.conclusions import conclude
-
-from labelkin.files import write_atomic
+from docs.make.pages import markdown_rows, write_page
 
 FINDINGS = Path(__file__).parent.parent / "findings"
 PAGE, NOTES = FINDINGS / "audit.md", FINDINGS / "audit-notes.toml"
@@ -28,7 +26,7 @@ RECIPES = {
     "label": "rare labels are forgotten more often",
     "document": "short documents are labelled worse",
 }
-#: The recipe by which the rule was judged.
+#: The recipe with which the rule was evaluated.
 MAIN = ("random", 0.1, 0.05)
 
 _OPENING = """\
@@ -58,7 +56,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labelkin import LabelAudit, corpora
 
-news = corpora.newsroom(500)  # a made corpus: texts with topic labels
+news = corpora.newsroom(500)  # a synthetic corpus: texts with topic labels
 X = TfidfVectorizer().fit_transform(news.documents)
 audit = LabelAudit(random_state=0).fit(X, news.label_sets())
 print(audit.issues_frame(top=5))  # the surest first; without top, up to where the list should end
@@ -159,7 +157,7 @@ def _precision_table(runs: Sequence[dict[str, Any]]) -> str:
         cells += [f"{ratio / content:.2f}", f"{ratio / peer:.2f}", str(len(group))]
         rows.append([name, *cells])
     heads = ["corpus", *systems, "audit ÷ content", "audit ÷ cleanlab", "seeds"]
-    return _table(heads, rows)
+    return markdown_rows(heads, rows)
 
 
 KINDS = ("missing", "wrong", "joint")
@@ -186,7 +184,7 @@ def _reading_table(runs: Sequence[dict[str, Any]]) -> str:
         "list: precision",
         "list: recall",
     ]
-    return _table(heads, rows)
+    return markdown_rows(heads, rows)
 
 
 def _recipes_said() -> str:
@@ -207,7 +205,7 @@ def _recipe_table(runs: Sequence[dict[str, Any]]) -> str:
             ]
         )
     heads = ["corpus", "errors", "missing / wrong", "content", "cleanlab", "audit", "÷ content"]
-    return _table(heads, rows)
+    return markdown_rows(heads, rows)
 
 
 def _cleaning_table(runs: Sequence[dict[str, Any]]) -> str:
@@ -219,7 +217,7 @@ def _cleaning_table(runs: Sequence[dict[str, Any]]) -> str:
             for one in ("damaged", "cleaned", "right")
         ]
         rows.append([name, f"{rates[0]:.0%} / {rates[1]:.1%}", *cells])
-    return _table(["corpus", "missing / wrong", "damaged", "cleaned", "right"], rows)
+    return markdown_rows(["corpus", "missing / wrong", "damaged", "cleaned", "right"], rows)
 
 
 def _cost_table(runs: Sequence[dict[str, Any]]) -> str:
@@ -228,7 +226,7 @@ def _cost_table(runs: Sequence[dict[str, Any]]) -> str:
         content, label = (_mean(group, "seconds", part) for part in ("content", "label part"))
         shape = " × ".join(f"{size:,}" for size in group[0]["shape"])
         rows.append([name, shape, f"{content:.2f}", f"{label:.2f}", f"{label / content:.0%}"])
-    return _table(["corpus", "documents × labels", "PlattSVM", "label part", "share"], rows)
+    return markdown_rows(["corpus", "documents × labels", "PlattSVM", "label part", "share"], rows)
 
 
 def _seen() -> str:
@@ -243,12 +241,7 @@ def _seen() -> str:
         "paragraphs. *error*: the corpus is wrong; *doubtful*: one can argue; *right*: the corpus "
         f"is right. In all: {total}. Documents go by their ids in the collection."
     )
-    return said + "\n\n" + _table(["", "document", "label", "kind", "verdict", "what"], rows)
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return said + "\n\n" + markdown_rows(["", "document", "label", "kind", "verdict", "what"], rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -263,9 +256,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from docs.make.audit_runs import find_audits, run_audits
 
         run_audits(find_audits(options.run), options.folders[0], cleanlab_suspicion, verbose=1)
-    write_atomic(options.out, audit_page(read_runs(options.folders)))
-    conclude(Path(options.out))
-    print(options.out)
+    print(write_page(options.out, audit_page(read_runs(options.folders))))
 
 
 if __name__ == "__main__":

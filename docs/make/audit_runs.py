@@ -1,7 +1,7 @@
 """Audits of labels that were damaged on purpose: how many of the errors are found, and how soon.
 
 An experiment is a TOML file that names corpora, recipes of errors, their rates and seeds. Each
-combination is a run, kept as a JSON file, so that an experiment that was interrupted goes on where
+combination is a run, kept as a JSON file, so that an interrupted experiment resumes where
 it was.
 
 >>> plan = parse_audits('''

@@ -7,7 +7,6 @@ page comes from stored runs.
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -28,12 +27,11 @@ from docs.make.beyond_tables import (
     threshold_table,
 )
 from docs.make.cells import LearnedCell, count_gains, learned_gains, read_cells
-from docs.make.conclusions import conclude
+from docs.make.pages import write_from_folders, write_page
 
-from labelkin.files import write_atomic
-from labelkin.research.reports.scores import METRICS, WORDS
+from labelkin.research.experiments.plan import METRICS
+from labelkin.research.reports.results import WORDS
 from labelkin.research.reports.tables import (
-    Table,
     format_score,
     markdown_table,
     markdown_text,
@@ -126,11 +124,7 @@ def write_beyond(
             "The page needs runs with a learned weight, and the folders have none: "
             'evidence_weights = [1.0, "auto"] in the experiment.'
         )
-    path = Path(out)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, beyond_page(cells))
-    conclude(path)
-    return path
+    return write_page(Path(out), beyond_page(cells))
 
 
 def beyond_page(cells: Sequence[LearnedCell]) -> str:
@@ -148,7 +142,7 @@ def beyond_page(cells: Sequence[LearnedCell]) -> str:
 def _found_parts(cells: Sequence[LearnedCell]) -> Iterator[str]:
     yield "## How the rule was found, and on what"
     yield _FOUND
-    yield _markdown(corpus_table(cells))
+    yield markdown_table(corpus_table(cells))
     yield _CORPORA
     named = dict.fromkeys(cell.corpus for cell in cells)
     caveats = [f"- {markdown_text(name)}: {_CAVEATS[name]}" for name in named if name in _CAVEATS]
@@ -158,38 +152,38 @@ def _found_parts(cells: Sequence[LearnedCell]) -> Iterator[str]:
 
 
 def _group_parts(cells: Sequence[LearnedCell], said: set[str]) -> Iterator[str]:
-    """Yield all sections on some cells; what was said of another group is not said again."""
+    """Yield all sections on some cells, without paragraphs that the page already has."""
     yield "### Scores"
     yield from _once(_SCORES.format(tuned=TUNED), said)
     yield _compare_tuning(cells)
-    yield _markdown(mean_table(cells))
-    yield _markdown(score_table(cells))
+    yield markdown_table(mean_table(cells))
+    yield markdown_table(score_table(cells))
     yield "### Gains: alone → learned"
     yield from _once(_GAINS, said)
     yield _count_all(cells)
-    yield _markdown(gain_table(cells))
+    yield markdown_table(gain_table(cells))
     yield "### Is it sure?"
     yield from _once(_INTERVALS, said)
     yield _count_intervals(cells)
-    yield _markdown(interval_table(cells))
+    yield markdown_table(interval_table(cells))
     yield "### Controls, and the paper's own weight"
     yield from _once(_CONTROLS, said)
-    yield _markdown(control_table(cells))
+    yield markdown_table(control_table(cells))
     for cell in cells:
         if _seeds_differ(cell):
             yield f"### {markdown_text(cell.name)}, seed by seed"
-            yield _markdown(seed_table(cell))
+            yield markdown_table(seed_table(cell))
     yield from _threshold_parts(cells, said)
     yield "### Calibration"
     yield from _once(_CALIBRATION, said)
-    yield _markdown(calibration_table(cells))
+    yield markdown_table(calibration_table(cells))
     yield "### Learned weights and their cost"
     yield from _once(_COST, said)
-    yield _markdown(cost_table(cells))
+    yield markdown_table(cost_table(cells))
 
 
 def _compare_tuning(cells: Sequence[LearnedCell]) -> str:
-    """Say what a tuned threshold gains beside the learned weight, by micro F1."""
+    """Compare the gain of a tuned threshold with that of the learned weight, by micro F1."""
     micro = {name: scores["micro_f1"] for name, scores in system_means(cells).items()}
     values = {name: format_score(value, 3) for name, value in micro.items()}
     content, learned = "content, ½", "learned, ½"
@@ -247,10 +241,10 @@ def _threshold_parts(cells: Sequence[LearnedCell], said: set[str]) -> Iterator[s
         return
     yield "### Thresholds: the same rule on content alone and on the learned posterior"
     yield from _once(_THRESHOLDS, said)
-    yield _markdown(threshold_table(cells))
+    yield markdown_table(threshold_table(cells))
     for cell in (cell for cell in cells if cell.outcome.paper):
         yield f"#### {markdown_text(cell.name)}"
-        yield _markdown(threshold_cell_table(cell))
+        yield markdown_table(threshold_cell_table(cell))
 
 
 def _once(text: str, said: set[str]) -> Iterator[str]:
@@ -259,18 +253,5 @@ def _once(text: str, said: set[str]) -> Iterator[str]:
         yield text
 
 
-def _markdown(table: Table) -> str:
-    return markdown_table(table)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the page from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m docs.make.beyond", description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="RESULTS")
-    parser.add_argument("--out", type=Path, default=PAGE, help="default: docs/findings/beyond.md")
-    options = parser.parse_args(arguments)
-    print(write_beyond(options.folders, options.out))
-
-
 if __name__ == "__main__":
-    main()
+    write_from_folders(write_beyond, PAGE, __doc__)

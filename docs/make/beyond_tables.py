@@ -13,11 +13,12 @@ from docs.make.cells import (
     learned_gains,
 )
 
-from labelkin.research.reports.scores import F1_METRICS, METRICS, WORDS
+from labelkin.research.experiments.plan import F1_METRICS, METRICS
+from labelkin.research.reports.results import WORDS
 from labelkin.research.reports.tables import Cell, Table, format_score, signed_text
 
 CALIBRATION = {"expected_calibration_error": "ECE", "brier_score": "Brier score"}
-#: What a threshold rule changes: who comes first does not depend on the cut.
+#: Metrics that depend on the threshold rule; one-error does not.
 DECIDED = tuple(metric for metric in METRICS if metric != "one_error")
 #: The rule that stands beside the cut at ½ in the first tables.
 TUNED = "GlobalCut"

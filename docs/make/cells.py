@@ -22,20 +22,26 @@ from labelkin.evaluation.significance import (
     SummedMetric,
     paired_bootstrap,
 )
-from labelkin.research.reports.results import EvaluatedSystem, Outcome, read_outcomes
-from labelkin.research.reports.scores import LEARNED, LOSSES, METRICS, Score
+from labelkin.research.experiments.plan import LOSSES, METRICS
+from labelkin.research.reports.results import (
+    LEARNED,
+    EvaluatedSystem,
+    Outcome,
+    Score,
+    read_outcomes,
+)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What the learned weight changes in one metric.
+    """The difference that the learned weight makes in one metric.
 
     Attributes
     ----------
     bootstrap
         Of the mean over the seeds, learned less alone.
     sign
-        Of the s-test (micro F1) or the S-test (macro F1): the one that holds for every seed.
+        Of the s-test (micro F1) or the S-test (macro F1): the weakest of all seeds.
     """
 
     bootstrap: Bootstrap
@@ -57,7 +63,7 @@ class LearnedCell:
     Attributes
     ----------
     outcome
-        What came out on the corpus.
+        The evaluated systems on the corpus.
     content
         The content classifier.
     learned

@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from docs.make.conclusions import conclude
+from docs.make.pages import write_page
 
 from labelkin.evaluation.metrics import evaluate
 from labelkin.evaluation.significance import Bootstrap, paired_bootstrap
-from labelkin.files import write_atomic
 from labelkin.research.experiments import read_results
+from labelkin.research.experiments.plan import LOSSES
 from labelkin.research.experiments.run_folder import CorpusResults, Run
-from labelkin.research.reports.scores import LOSSES
 from labelkin.research.reports.tables import Cell, Table, format_score, markdown_table
 
 PAGE = Path(__file__).parent.parent / "findings" / "ensemble.md"
@@ -65,14 +64,15 @@ With log-odds z of the members m, and lp those of the prior,
 
     log-odds = lp + Σ a (z − lp) + b,
 
-so that the prior counts once. The evidence z − lp of naive Bayes, which takes every word for news,
-is its logarithm, sign(z − lp) · log(1 + |z − lp|); shares of votes get one more vote, the prior's.
+so that the prior is used only once. The evidence z − lp of naive Bayes, for which words are
+independent, is its logarithm, sign(z − lp) · log(1 + |z − lp|); shares of votes get one
+more vote, the prior's.
 The weights a and b that all labels share maximise the likelihood of training documents that the
 members have not seen: each fifth of the documents by members that have learned from the other four.
 (Naive Bayes and neighbours could leave out one document at a time; beside an SVM that has learned
 from four fifths they would look better than they are.) Those of a label are drawn towards them by a
 Gaussian of precision 30 (100 where members are of one kind; a tenth of that for b). A member whose
-shared weight is not positive is dropped, and whether the prior counts once or with every member is
+shared weight is not positive is dropped, and whether the prior is used once or with every member is
 decided by the Brier score of the same documents. The cut is ½.
 
 Constants were set out of fold on training documents; the scores of Reuters-21578's test documents
@@ -88,7 +88,7 @@ not hold those of the embeddings, which are made once."""
 
 @dataclass(frozen=True, eq=False)
 class SystemScores:
-    """One system on one corpus: what came out, seed by seed."""
+    """One system on one corpus: its scores, seed by seed."""
 
     corpus: CorpusResults
     runs: Sequence[Run]
@@ -288,8 +288,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--embeddings", type=Path, metavar="FILE", help="scores.json of the recipe")
     parser.add_argument("--out", type=Path, default=PAGE)
     given = parser.parse_args(arguments)
-    write_atomic(given.out, page(given.results, given.embeddings))
-    conclude(Path(given.out))
+    write_page(given.out, page(given.results, given.embeddings))
 
 
 if __name__ == "__main__":

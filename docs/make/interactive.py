@@ -45,7 +45,7 @@ def main() -> None:
     }
     write_atomic(PAGE, script(data))
     said = [answer for at, i in enumerate(chosen) for answer in answers(model, X[[i]], at)]
-    lines = ",\n".join(json.dumps(one) for one in said)  # a line each, for whoever compares files
+    lines = ",\n".join(json.dumps(one) for one in said)  # a line each
     write_atomic(ANSWERS, f"[\n{lines}\n]\n")
     print(f"{PAGE}: {len(data['labels'])} labels, {len(chosen)} documents")
 
@@ -95,7 +95,7 @@ def most_moved(model: Any, X: Any) -> list[int]:
 
 
 def answers(model: Any, X: Any, document: int, drawn: int = DRAWN) -> list[dict[str, Any]]:
-    """Return what the model says of one document and known labels drawn at random."""
+    """Return the posterior of one document with known labels drawn at random."""
     generator = np.random.default_rng(document)
     n_labels = len(model.classes_)
     said = []
@@ -115,7 +115,7 @@ def answers(model: Any, X: Any, document: int, drawn: int = DRAWN) -> list[dict[
 
 
 def rounded(values: Any) -> Any:
-    """Return numbers with so many significant digits, as lists."""
+    """Return numbers with a number of significant digits, as lists."""
     if np.ndim(values) == 0:
         return float(f"{float(values):.{DIGITS}g}")
     return [rounded(value) for value in values]

@@ -6,7 +6,6 @@ folders of the experiments ``docs/experiments/configurations/known-labels-….to
 
 from __future__ import annotations
 
-import argparse
 import csv
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,13 +16,12 @@ from typing import Any
 import numpy as np
 from docs.experiments.known_label_evaluation import METRICS, evaluate_runs
 from docs.make.cells import Verdict, count_gains
-from docs.make.conclusions import conclude
+from docs.make.pages import markdown_rows, write_from_folders, write_page
 
-from labelkin.files import write_atomic
 from labelkin.learned.weights import KNOWN_WEIGHT
 from labelkin.research.experiments import read_results
-from labelkin.research.reports.scores import LEARNED
-from labelkin.research.reports.tables import Cell, Table, markdown_table, markdown_text, signed_text
+from labelkin.research.reports.results import LEARNED
+from labelkin.research.reports.tables import markdown_text, signed_text
 
 PAGE = Path(__file__).parent.parent / "findings" / "known-labels.md"
 SCORES = Path(__file__).parent.parent / "experiments" / "known_weight.csv"
@@ -144,7 +142,7 @@ def read_rows(folders: Iterable[str | os.PathLike[str]]) -> list[Row]:
     return rows
 
 
-def write_page(
+def write_known_labels(
     folders: Iterable[str | os.PathLike[str]], out: str | os.PathLike[str] = PAGE
 ) -> Path:
     """Write the page on known labels."""
@@ -154,11 +152,7 @@ def write_page(
             "The page needs runs with a learned weight, and the folders have none: "
             '`evidence_weights = ["auto"]` in the experiment.'
         )
-    path = Path(out)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, page(rows))
-    conclude(path)
-    return path
+    return write_page(Path(out), page(rows))
 
 
 def page(rows: Sequence[Row]) -> str:
@@ -340,20 +334,8 @@ def _cell_table(rows: Sequence[Row]) -> str:
 
 
 def _markdown(heads: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    rows = [[Cell(markdown_text(text)) for text in row] for row in body]
-    return markdown_table(Table(heads, [rows]))
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the page from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m docs.make.known_labels", description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="RESULTS")
-    parser.add_argument(
-        "--out", type=Path, default=PAGE, help="default: docs/findings/known-labels.md"
-    )
-    options = parser.parse_args(arguments)
-    print(write_page(options.folders, options.out))
+    return markdown_rows(heads, [list(map(markdown_text, row)) for row in body])
 
 
 if __name__ == "__main__":
-    main()
+    write_from_folders(write_known_labels, PAGE, __doc__)

@@ -1,4 +1,4 @@
-"""Labels damaged on purpose, so that it is known which are wrong: what an audit is judged by."""
+"""Injected label errors, which are known and with which an audit is evaluated."""
 
 from __future__ import annotations
 

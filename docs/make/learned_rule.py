@@ -112,7 +112,7 @@ def _others(lines: Sequence[Line]) -> list[str]:
 
 
 class Numbers(NamedTuple):
-    """What the figures show.
+    """Numbers of the figures.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ from labelkin.odds import to_log_odds, to_probability
 FOLDER = Path(__file__).parent.parent / "explanation"
 SETS = [["grain", "wheat"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
 CONTENT = [[0.1, 0.5, 0.9]]
-#: Two colours that stay apart for everybody, and grey; all readable on white and on black.
+#: Two colours for colour-blind readers, and grey; readable on white and on black.
 COLOURS = {"content evidence": "#3b7dbd", "label evidence − prior": "#d97706"}
 GREY = "#808890"
 
@@ -47,7 +47,7 @@ def draw_sum() -> Figure:
         )  # fmt: skip
     axes.axvline(0, color=GREY, linewidth=0.8)
     axes.set_yticks(rows, labels.label_names_)
-    axes.set_xlabel("log-odds: right of 0 speaks for the label")
+    axes.set_xlabel("log-odds: right of 0: evidence for the label")
     axes.set_xlim(-4, 4)
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, labelcolor=GREY)
     _grey(axes)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from docs.make.conclusions import conclude
+from docs.make.pages import markdown_rows, write_page
 from numpy.typing import NDArray
 from scipy import sparse, stats
 from sklearn.pipeline import make_pipeline
@@ -70,7 +70,7 @@ class Curve(NamedTuple):
 
     @property
     def file(self) -> str:
-        """What the curve's file is called."""
+        """The name of the file of the curve."""
         return f"{self.corpus}-{self.strategy.replace(', ', '-')}-{self.seed}.json"
 
     def mean(self, measure: str) -> float:
@@ -223,7 +223,7 @@ def documents_needed(curves: Mapping[str, Sequence[Curve]], strategy: str, measu
     return float(sizes[i - 1] + share * (sizes[i] - sizes[i - 1]))
 
 
-def write_page(folder: Path, page: Path = PAGE) -> None:
+def write_next_documents(folder: Path, page: Path = PAGE) -> None:
     """Write the page, and its picture beside it, from the stored curves."""
     found = read_curves(folder)
     if not found:
@@ -242,8 +242,7 @@ def write_page(folder: Path, page: Path = PAGE) -> None:
         parts.append(_difference_table(curves))
     parts.append(_in_words(found))
     parts.append(_CLOSING)
-    write_atomic(page, "\n\n".join(parts) + "\n")
-    conclude(page)
+    write_page(page, "\n\n".join(parts) + "\n")
     draw(found, page.with_suffix(".svg"))
 
 
@@ -258,7 +257,7 @@ def _score_table(curves: Mapping[str, Sequence[Curve]]) -> str:
         row.append("not reached" if np.isnan(needed) else f"{needed:.0f}")
         rows.append(row)
     measures = [f"{_WORDS[measure]}: mean, end" for measure in MEASURES]
-    return _table(["chosen by", *measures, "documents for micro F1 of random's end"], rows)
+    return markdown_rows(["chosen by", *measures, "documents for micro F1 of random's end"], rows)
 
 
 def _difference_table(curves: Mapping[str, Sequence[Curve]]) -> str:
@@ -271,7 +270,7 @@ def _difference_table(curves: Mapping[str, Sequence[Curve]]) -> str:
         for strategy in curves
         if strategy not in ("random", against) and (against == "random" or strategy == OURS)
     ]
-    return _table(["better by", *_WORDS.values()], rows)
+    return markdown_rows(["better by", *_WORDS.values()], rows)
 
 
 def _in_words(found: Mapping[str, Mapping[str, Sequence[Curve]]]) -> str:
@@ -290,11 +289,6 @@ def _in_words(found: Mapping[str, Mapping[str, Sequence[Curve]]]) -> str:
             f"{lost} of {len(all_of)} comparisons (corpora × measures)."
         )
     return "### All in all\n\n" + "\n".join(lines)
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def draw(found: Mapping[str, Mapping[str, Sequence[Curve]]], path: Path) -> None:
@@ -415,7 +409,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     if not given.only_write:
         run_missing(given.results, given.corpora)
-    write_page(given.results)
+    write_next_documents(given.results)
 
 
 if __name__ == "__main__":

@@ -34,8 +34,8 @@ from labelkin.odds import to_probability
 from labelkin.text import WordCounts
 
 FENCE = re.compile(r"^```(python|sh|output)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-#: Commands that go on until they are stopped, need a network, or train for long; tests/service,
-#: tests/corpora, tests/research/experiments and tests/research/test_demo.py have them.
+#: Commands that run until they are stopped, need a network, or train for a long time. Tests of them
+#: are in tests/service, tests/corpora, tests/research/experiments and tests/research/test_demo.py.
 NOT_RUN = (
     "labelkin serve",
     "labelkin corpus fetch",
@@ -45,7 +45,7 @@ NOT_RUN = (
 
 
 class Block(NamedTuple):
-    """A piece of code on a page, and what is said to come out of it.
+    """A piece of code on a page, and the output that the page shows.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Block(NamedTuple):
     code
         Its lines.
     shown
-        What a block ``output`` right below it says; None if there is none.
+        The text of the block ``output`` right below it; None without one.
     place
         Where that stands in the text of the page, begin and end.
     """
@@ -90,7 +90,7 @@ def run_blocks(blocks: list[Block], name: str) -> Iterator[tuple[Block, str]]:
 
 
 def _run_commands(code: str) -> None:
-    """Run commands of labelkin; what comes after one that is not run builds on it, and is not."""
+    """Run commands of labelkin up to the first that is in ``NOT_RUN``."""
     for line in code.replace("\\\n", " ").splitlines():
         if line.startswith(NOT_RUN):
             return
@@ -104,7 +104,7 @@ def _run_commands(code: str) -> None:
 
 
 def write_files(text: str, folder: Path) -> None:
-    """Write the files that a page names and does not make: pieces of the made corpus."""
+    """Write the files that a page names and does not create: parts of the synthetic corpus."""
     news = newsroom(200)
     documents = [
         {"id": f"n{i}", "text": text, "labels": list(labels)}

@@ -1,8 +1,7 @@
-"""Many systems over several corpora: scores with ranks, tests of the ranks, and costs.
+"""Many systems over several corpora: scores with mean ranks, and costs.
 
 Related methods, and threshold rules on the content classifier alone, are compared on every metric
-of the paper. Tests need complete blocks: systems without a score on a corpus are shown, and left
-out of the test.
+of the paper. Systems without a score on a corpus have no mean rank.
 """
 
 from __future__ import annotations
@@ -10,23 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
-from docs.make.rank_test import RankTest, rank_test
+from scipy.stats import rankdata
 
-from labelkin.pages.pictures import COLOURS, Picture, drawing, finish
-from labelkin.research.reports.results import EvaluatedSystem, Outcome
-from labelkin.research.reports.scores import LOSSES, METRICS, WORDS
+from labelkin.research.experiments.plan import LOSSES, METRICS
+from labelkin.research.reports.results import WORDS, EvaluatedSystem, Outcome
 from labelkin.research.reports.tables import (
     Cell,
     Table,
     markdown_table,
     markdown_text,
-    p_value_text,
 )
 
-#: What Holm's procedure compares all others with, where it is there.
+#: The system that the others are compared with.
 CONTROL = "labelkin"
 _MEGABYTE = 2**20
 _COST = """\
@@ -38,7 +34,7 @@ beside those of BR, from whose evidence they start."""
 
 @dataclass(frozen=True)
 class Cost:
-    """What a system took on one corpus, mean over the seeds.
+    """The costs of a system on one corpus, mean over the seeds.
 
     Attributes
     ----------
@@ -79,7 +75,7 @@ class Comparison:
     warnings: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
 
     def value(self, metric: str, system: str, corpus: str) -> float:
-        """Return a score; NaN where there is none."""
+        """Return a score, or NaN."""
         return self.values.get((metric, system, corpus), math.nan)
 
     def complete(self, metric: str) -> list[str]:
@@ -90,20 +86,16 @@ class Comparison:
             if not any(math.isnan(self.value(metric, system, c)) for c in self.corpora)
         ]
 
-    @cached_property
-    def tests(self) -> dict[str, RankTest]:
-        """By metric the test over complete blocks; none where there are fewer than two."""
-        found = {}
-        for metric in METRICS:
-            names = self.complete(metric)
-            if len(names) > 1 and len(self.corpora) > 1:
-                scores = [[self.value(metric, s, c) for s in names] for c in self.corpora]
-                found[metric] = rank_test(scores, names, greater_is_better=metric not in LOSSES)
-        return found
+    def mean_ranks(self, metric: str) -> dict[str, float]:
+        """Return the mean rank over the corpora of systems that have a score on each."""
+        names = self.complete(metric)
+        scores = np.array([[self.value(metric, s, c) for s in names] for c in self.corpora])
+        ranks = rankdata(scores if metric in LOSSES else -scores, axis=1)
+        return dict(zip(names, ranks.mean(axis=0).tolist(), strict=True))
 
 
 def compare(outcomes: Iterable[Outcome]) -> Comparison:
-    """Gather related methods and threshold rules from what came out on several corpora."""
+    """Gather related methods and threshold rules from the outcomes on several corpora."""
     values: dict[tuple[str, str, str], list[float]] = {}
     costs: dict[tuple[str, str], list[Cost]] = {}
     given_up: dict[tuple[str, str], float] = {}
@@ -161,8 +153,7 @@ def _mean_cost(costs: Sequence[Cost]) -> Cost:
 
 def score_rank_table(comparison: Comparison, metric: str) -> Table:
     """Return a row per system, best mean rank first: its score on every corpus, the best bold."""
-    test = comparison.tests.get(metric)
-    mean = dict(zip(test.names, test.mean_ranks, strict=True)) if test else {}
+    mean = comparison.mean_ranks(metric)
     shown = [s for s in comparison.systems if _has_any(comparison, metric, s)]
     order = sorted(shown, key=lambda name: mean.get(name, math.inf))
     best = {corpus: _best(comparison, metric, corpus) for corpus in comparison.corpora}
@@ -211,85 +202,12 @@ def cost_table(comparison: Comparison) -> Table:
     return Table(header, [rows], key="costs", title="Cost")
 
 
-def describe_test(test: RankTest, control: str = CONTROL) -> str:
-    """Say what the ranks show, wins and losses alike."""
-    n_corpora, n_systems = test.ranks.shape
-    said = (
-        f"Friedman's test over {n_systems} systems on {n_corpora} corpora (Iman and Davenport): "
-        f"F = {test.statistic:.2f}, {p_value_text(test.p_value)}. Nemenyi's critical difference at "
-        f"{test.alpha:g} is {test.critical_difference:.2f} ranks."
-    )
-    if control not in test.names:
-        return said
-    mean = dict(zip(test.names, test.mean_ranks, strict=True))
-    place = 1 + sum(rank < mean[control] for rank in mean.values())
-    holm = test.holm(control)
-    better = [n for n in test.names if n != control and mean[n] < mean[control]]
-    clear = {name: p for name, p in holm.items() if p <= test.alpha}
-    worse = [name for name in clear if mean[name] > mean[control]]
-    ahead = [name for name in clear if mean[name] < mean[control]]
-    parts = [f"{control} has mean rank {mean[control]:.2f}, place {place} of {n_systems}"]
-    parts.append(f"ahead of it: {', '.join(better)}" if better else "nobody is ahead of it")
-    tested = [f"significantly behind it: {', '.join(worse) or 'none'}"]
-    tested.append(f"significantly ahead of it: {', '.join(ahead) or 'none'}")
-    return f"{said} {'; '.join(parts)}. By Holm at {test.alpha:g}, {'; '.join(tested)}."
-
-
-def rank_picture(test: RankTest, title: str) -> Picture:
-    """Draw the critical-difference diagram: mean ranks, bars join systems that do not differ."""
-    order = np.argsort(test.mean_ranks, kind="stable")
-    n_systems, groups = len(order), test.groups()
-    half = (n_systems + 1) // 2
-    with drawing((7.0, 0.9 + 0.17 * half + 0.1 * len(groups))) as (figure, axes):
-        low, high = 1.0, float(n_systems)
-        axes.set(xlim=(low - 0.35 * n_systems, high + 0.35 * n_systems), ylim=(-half - 2, 3.2))
-        axes.axis("off")
-        axes.plot([low, high], [0, 0], color=COLOURS["muted"], linewidth=1)
-        for rank in range(1, n_systems + 1):
-            axes.plot([rank, rank], [0, 0.2], color=COLOURS["muted"], linewidth=0.8)
-            if rank % 2 or n_systems < 12:
-                axes.text(rank, 0.35, str(rank), ha="center", va="bottom", fontsize=7)
-        right = high if test.critical_difference > n_systems - 1 else 1 + test.critical_difference
-        axes.plot([low, right], [2.2, 2.2], color=COLOURS["ink"], linewidth=1.5)
-        axes.text(low, 2.4, f"critical difference {test.critical_difference:.2f}", fontsize=7)
-        for place, i in enumerate(order):
-            left_side = place < half
-            depth = -(place + 1 if left_side else n_systems - place) - 0.25 * len(groups)
-            x, end = test.mean_ranks[i], low - 0.3 if left_side else high + 0.3
-            axes.plot([x, x, end], [0, depth, depth], color=COLOURS["muted"], linewidth=0.7)
-            name = f"{test.names[i]} ({x:.2f})"
-            axes.text(end, depth, name, ha="right" if left_side else "left", va="center")
-        rank_of = dict(zip(test.names, test.mean_ranks, strict=True))
-        for k, group in enumerate(groups):
-            ends = [rank_of[group[0]], rank_of[group[-1]]]
-            height = -0.25 * (k + 1)
-            axes.plot(ends, [height] * 2, color=COLOURS["better"], linewidth=2.5)
-        first, last = test.names[order[0]], test.names[order[-1]]
-        alt = (
-            f"{title}: mean ranks of {n_systems} systems, best {first}, worst {last}; bars join "
-            f"those within the critical difference of {test.critical_difference:.2f}."
-        )
-        return finish(figure, title, alt)
-
-
-def ranks_sections(comparison: Comparison, pictures: Mapping[str, str] | None = None) -> list[str]:
-    """Return the sections of a page; ``pictures`` are links by metric, shown below its table."""
+def ranks_sections(comparison: Comparison) -> list[str]:
+    """Return the sections of a page: scores and mean ranks by metric, costs and warnings."""
     parts = []
     for metric in METRICS:
         table = score_rank_table(comparison, metric)
         parts += [f"## {markdown_text(table.title)}", markdown_table(table)]
-        if metric in comparison.tests:
-            parts.append(markdown_text(describe_test(comparison.tests[metric])))
-        if pictures and metric in pictures:
-            parts.append(pictures[metric])
-        left_out = [
-            system
-            for system in comparison.systems
-            if system not in comparison.complete(metric) and _has_any(comparison, metric, system)
-        ]
-        if left_out and metric in comparison.tests:
-            listed = ", ".join(left_out)
-            parts.append(markdown_text(f"Not on all corpora, so not in the test: {listed}."))
     parts += [
         "## Cost",
         _COST,

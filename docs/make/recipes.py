@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from docs.make.conclusions import conclude
+from docs.make.pages import write_page
 from examples.recipes import (
     after_any_model,
     fasttext_softmax,
@@ -92,7 +92,7 @@ def _omikuji(drawn: Drawn) -> Mapping[str, Any]:
 
 
 class Recipe(NamedTuple):
-    """A recipe: its heading, its file, what it needs, what runs it, and what is to be said."""
+    """A recipe: heading, file, required packages, function and description."""
 
     title: str
     file: str
@@ -168,7 +168,7 @@ def _dense(decided: Any) -> NDArray[np.int64]:
     return np.asarray(decided.toarray() if sparse.issparse(decided) else decided).astype(np.int64)
 
 
-def write_page(folder: Path, page: Path = PAGE) -> None:
+def write_recipes(folder: Path, page: Path = PAGE) -> None:
     """Write the page from what the recipes gave."""
     parts = [_OPENING]
     sizes = json.loads((folder / "drawn.json").read_text())
@@ -180,8 +180,7 @@ def write_page(folder: Path, page: Path = PAGE) -> None:
             parts.append(_table(json.loads(result.read_text())))
     parts += [_VIEWS, _code("views_and_embeddings.py")]
     parts += ["## After any of them", _AFTER, _code("after_any_model.py")]
-    write_atomic(page, "\n\n".join(parts) + "\n")
-    conclude(page)
+    write_page(page, "\n\n".join(parts) + "\n")
 
 
 def _code(file: str) -> str:
@@ -244,7 +243,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 rows = measure(recipe.run(drawn), drawn.Y_new)
                 write_atomic(result, json.dumps(rows, indent=1) + "\n")
                 print(name, rows[0], rows[-1], flush=True)
-    write_page(folder)
+    write_recipes(folder)
 
 
 if __name__ == "__main__":

@@ -7,22 +7,19 @@ wins and losses are counted alike.
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from docs.make.conclusions import conclude
-from docs.make.ranks import CONTROL, Comparison, compare, rank_picture, ranks_sections
+from docs.make.pages import write_from_folders, write_page
+from docs.make.ranks import CONTROL, Comparison, compare, ranks_sections
 
-from labelkin.files import write_atomic
+from labelkin.research.experiments.plan import LOSSES, METRICS
 from labelkin.research.reports.results import read_outcomes
-from labelkin.research.reports.scores import LOSSES, METRICS, WORDS
 from labelkin.research.reports.tables import markdown_text
 
 PAGE = Path(__file__).parent.parent / "findings" / "related-methods.md"
-PICTURES = "related-methods-ranks"
 _OPENING = """\
 [Related methods](../explanation/related-methods.md) on test documents, each with the same content
 classifier (a linear SVM with probabilities) where it asks one, and with the settings its authors
@@ -31,25 +28,17 @@ it comes. Bold is the best on a corpus. This page is written by `python -m docs.
 RESULTS…`."""
 
 
-def write_page(
+def write_related(
     folders: Iterable[str | os.PathLike[str]], out: str | os.PathLike[str] = PAGE
-) -> list[Path]:
-    """Write the page and its pictures; return their paths."""
+) -> Path:
+    """Write the page on related methods."""
     outcomes = [outcome for f in folders for outcome in read_outcomes(f, partial=False, rules=True)]
-    comparison, page = compare(outcomes), Path(out)
+    comparison = compare(outcomes)
     if not comparison.systems:
         raise ValueError("The folders must hold runs of related methods, and hold none.")
-    files, links = [page], {}
-    for metric, test in comparison.tests.items():
-        picture = rank_picture(test, WORDS[metric])
-        files.append(page.with_name(f"{PICTURES}-{metric}.svg"))
-        write_atomic(files[-1], picture.svg)
-        links[metric] = f"![{markdown_text(picture.title)}]({files[-1].name})"
-    sections = ranks_sections(comparison, links)
+    sections = ranks_sections(comparison)
     parts = ["# Related methods: comparison", _OPENING, count_wins(comparison), *sections]
-    write_atomic(page, "\n\n".join(parts) + "\n")
-    conclude(page)
-    return files
+    return write_page(out, "\n\n".join(parts) + "\n")
 
 
 def count_wins(comparison: Comparison, control: str = CONTROL) -> str:
@@ -79,17 +68,5 @@ def count_wins(comparison: Comparison, control: str = CONTROL) -> str:
     return "\n".join([*head, *(line for _, line in sorted(lines, reverse=True))])
 
 
-def main() -> None:
-    """Write the page."""
-    parser = argparse.ArgumentParser(prog="python -m docs.make.related", description=__doc__)
-    parser.add_argument("folders", nargs="+", metavar="RESULTS", help="result folders")
-    parser.add_argument(
-        "--out", type=Path, default=PAGE, help="the page; docs/findings/related-methods.md"
-    )
-    chosen = parser.parse_args()
-    for path in write_page(chosen.folders, chosen.out):
-        print(path)
-
-
 if __name__ == "__main__":
-    main()
+    write_from_folders(write_related, PAGE, __doc__)

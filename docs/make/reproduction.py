@@ -21,24 +21,33 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from docs.make.conclusions import conclude
+from docs.make.pages import write_page
 
-from labelkin.files import write_atomic
-from labelkin.research.reports.documents import markdown_facts, markdown_sections
-from labelkin.research.reports.paper import HEADS, f1_summary, loss_summary, paper_tables
-from labelkin.research.reports.results import Outcome, read_outcomes
-from labelkin.research.reports.scores import (
-    F1_METRICS,
-    LOSSES,
+from labelkin.research.experiments.plan import F1_METRICS, LOSSES
+from labelkin.research.reports.results import (
     PAPER_TITLES,
     WORDS,
     Counts,
+    Outcome,
     Score,
     count_leads,
     paper_scores,
+    read_outcomes,
     without_weka,
 )
-from labelkin.research.reports.tables import Cell, Table, format_score, markdown_text, signed_text
+from labelkin.research.reports.tables import (
+    HEADS,
+    Cell,
+    Table,
+    f1_summary,
+    format_score,
+    loss_summary,
+    markdown_facts,
+    markdown_sections,
+    markdown_text,
+    paper_tables,
+    signed_text,
+)
 
 HERE = Path(__file__).parent
 FINDINGS = HERE.parent / "findings"
@@ -73,7 +82,7 @@ class Notes:
     causes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def cause(self, score: Score) -> str:
-        """Return why a cell disagrees with the paper; empty if nobody has said."""
+        """Return the noted cause of a disagreement with the paper, or an empty text."""
         causes = self.causes.get(score.corpus, {})
         return causes.get(f"{score.system} {score.metric}", causes.get(score.system, ""))
 
@@ -97,11 +106,7 @@ def write_reproduction(
     """
     given = Notes() if notes is None else read_notes(notes)
     outcomes = [outcome for folder in folders for outcome in read_outcomes(folder)]
-    path = Path(out)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, reproduction_page(outcomes, given))
-    conclude(path)
-    return path
+    return write_page(Path(out), reproduction_page(outcomes, given))
 
 
 def read_notes(path: str | os.PathLike[str]) -> Notes:
@@ -121,7 +126,7 @@ def reproduction_page(outcomes: Sequence[Outcome], notes: Notes | None = None) -
     said: set[str] = set()
     for outcome in outcomes:
         parts += _corpus_parts(outcome, notes or Notes(), said)
-    compared: dict[str, Outcome] = {}  # one outcome per corpus of the paper: none counts twice
+    compared: dict[str, Outcome] = {}  # one outcome per corpus of the paper
     for outcome in outcomes:
         if outcome.paper:
             compared.setdefault(outcome.paper, _leave_weka_out(outcome))
@@ -311,7 +316,7 @@ def printed_counts() -> Mapping[tuple[str, str], Counts]:
 
 
 def paper_counts(addition: str, metric: str) -> Counts:
-    """Count the paper's three corpora anew from its figures; one-error as complemented."""
+    """Recount the paper's three corpora from its figures; one-error as complemented."""
     return count_leads(
         score
         for corpus in PAPER_TITLES
@@ -321,7 +326,7 @@ def paper_counts(addition: str, metric: str) -> Counts:
 
 
 def miscounted() -> Iterator[tuple[str, str, Counts, Counts]]:
-    """Yield summary counts that the paper's own figures contradict: printed, and counted anew.
+    """Yield summary counts that the paper's own figures contradict: printed, and recounted.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 """The real page in a real browser → the pictures of docs/tutorials/first-hour.md.
 
-``python -m docs.make.screenshots`` in the root of the repository. It does what the tutorial says:
-trains on the made corpus, serves the model, pastes the text, accepts a label, asks why, reviews an
-audit. It needs Chromium, Playwright and Pillow, which the extras ``dev`` and ``plot`` bring.
+``python -m docs.make.screenshots`` in the root of the repository. It follows the
+tutorial: trains on the synthetic corpus, serves the model, pastes the text, accepts a label, shows
+an explanation, reviews an audit. It needs Chromium, Playwright and Pillow (extras ``dev`` and
+``plot``).
 """
 
 from __future__ import annotations

@@ -8,9 +8,8 @@ hundred labels of every document.
 
 from __future__ import annotations
 
-import argparse
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -19,16 +18,15 @@ from typing import Any
 
 import numpy as np
 from docs.experiments.known_label_evaluation import evaluate_runs
-from docs.make.conclusions import conclude
+from docs.make.pages import markdown_rows, write_from_folders, write_page
 from numpy.typing import NDArray
 
 from labelkin.evaluation.metrics import Evaluation, evaluate
-from labelkin.files import write_atomic
 from labelkin.label_matrix import Cells, best_cells
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.research.experiments import read_results
 from labelkin.research.experiments.run_folder import CorpusResults, Run
-from labelkin.research.reports.tables import Cell, Table, markdown_table, markdown_text, signed_text
+from labelkin.research.reports.tables import markdown_text, signed_text
 
 PAGE = Path(__file__).parent.parent / "findings" / "strong-content.md"
 #: Candidates of a document, as ``labelkin train --content omikuji`` has them.
@@ -64,7 +62,7 @@ _CONTROLS = ("offset", "calibration")
 _CANDIDATES = "candidates"
 #: The learned weight against content that is calibrated per label.
 _OVER = "over calibration"
-#: Up to so many labels, all of them are looked at.
+#: Maximum number of labels for which all are compared.
 _FEW_LABELS = 300
 _WORDS = {
     _LEARNED: "label evidence",
@@ -81,7 +79,7 @@ experiment run docs/experiments/configurations/strong-content.toml --out RESULTS
 `strong-content-delicious.toml`; no number is typed by hand.
 
 Content here is `OmikujiContent`: three trees of linear classifiers, an extreme classifier's kind,
-with a sigmoid pooled over all labels. What the other labels add is learned from its log-odds of
+with a sigmoid pooled over all labels. Label evidence is learned from its log-odds of
 training documents that five folds have left out, and is measured on test documents that nothing was
 learned from or chosen on. A difference is given as "better by", also for losses, ± one standard
 error (paired, delete-a-group jackknife over 20 groups of documents); ▲ and ▼ mark those beyond two.
@@ -97,18 +95,18 @@ _FOUND = """\
 So on strong content label evidence is for decisions (F1, and part of macro F1), for known labels
 and for explanations, not for P@k; for log loss, calibration does as much or more.
 
-On delicious label evidence first did cost P@5 and nDCG@5. Training documents, as if unseen, showed
-the same loss, and that the correction was its cause and not the weight; a correction on neighbours
-now counts as much as leaves their first labels as good as those of content alone. The test
-documents of delicious were thus read more than once; nothing was chosen by what they said later."""
+On delicious label evidence first reduced P@5 and nDCG@5. Training documents out of fold showed the
+same loss, caused by the correction and not by the weight; a correction on neighbours has now a
+weight with which their first labels are as good as those of content alone. The test documents of
+delicious were thus read more than once; nothing was chosen by their later results."""
 _KNOWN = """\
-What a person has accepted or rejected cannot be said to an extreme classifier. Content alone → with
-label evidence → with known labels, on the cells that stay open; ± is the standard error of the last
-step ([what is told](known-labels.md))."""
+An extreme classifier cannot use accepted and rejected labels. Content alone → with label evidence →
+with known labels, on the open cells; ± is the standard error of the last step
+([revealed labels](known-labels.md))."""
 _EXPLAINED = """\
 Explanations, in Python and on the page, show how much of a suggestion is content and which other
-labels speak for and against it, as with any content. What speaks inside Omikuji's trees is not
-shown: its part is one number, and there are no words under a label."""
+labels are evidence for and against it, as with any content. Omikuji's trees are not explained:
+their part is one number, without words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +177,7 @@ def _evaluated(Y: Any, scores: Any, rows: NDArray[np.int64]) -> Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class CorpusPage:
-    """What the page says of one corpus.
+    """The contents of the page on one corpus.
 
     Attributes
     ----------
@@ -203,14 +201,11 @@ class CorpusPage:
     known: Sequence[Mapping[str, Any]] = ()
 
 
-def read_pages(
-    folders: Iterable[str | os.PathLike[str]], report: Callable[[str], None] = lambda text: None
-) -> list[CorpusPage]:
+def read_pages(folders: Iterable[str | os.PathLike[str]]) -> list[CorpusPage]:
     """Read the runs of finished experiments, and rescore the candidates of many labels."""
     pages = []
     for folder in folders:
         for corpus in read_results(folder).corpora:
-            report(corpus.name)
             read = _read_candidates if corpus.Y.shape[1] > _FEW_LABELS else _read_all_labels
             pages.append(read(corpus, folder))
     return pages
@@ -230,7 +225,7 @@ def _read_all_labels(corpus: CorpusResults, folder: str | os.PathLike[str]) -> C
 
 
 def _read_candidates(corpus: CorpusResults, folder: str | os.PathLike[str]) -> CorpusPage:
-    """Rescore the candidates of content; other systems are judged on the same candidates."""
+    """Rescore the candidates of content; other systems are evaluated on the same candidates."""
     runs = {run.addition: run for run in corpus.runs}
     rescorer, before, after = rescore_candidates(corpus, runs[_ALONE])
     cells = Cells.of(before)
@@ -266,15 +261,9 @@ def _best(log_odds: Any) -> Any:
     return best_cells(lambda rows: np.array(log_odds[rows]), *log_odds.shape, top)
 
 
-def write_page(
-    folders: Iterable[str | os.PathLike[str]],
-    out: Path = PAGE,
-    report: Callable[[str], None] = lambda text: None,
-) -> Path:
+def write_strong_content(folders: Iterable[str | os.PathLike[str]], out: Path = PAGE) -> Path:
     """Write the page on finished experiments."""
-    write_atomic(out, "\n\n".join(_parts(read_pages(folders, report))) + "\n")
-    conclude(Path(out))
-    return out
+    return write_page(out, "\n\n".join(_parts(read_pages(folders))) + "\n")
 
 
 def _parts(pages: Sequence[CorpusPage]) -> Iterator[str]:
@@ -382,20 +371,8 @@ def _known_table(pages: Sequence[CorpusPage]) -> str:
 
 
 def _markdown(heads: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    rows = [[Cell(markdown_text(text)) for text in row] for row in body]
-    return markdown_table(Table(heads, [rows]))
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the page from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m docs.make.strong_content", description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="RESULTS")
-    parser.add_argument(
-        "--out", type=Path, default=PAGE, help="default: docs/findings/strong-content.md"
-    )
-    options = parser.parse_args(arguments)
-    print(write_page(options.folders, options.out, print))
+    return markdown_rows(heads, [list(map(markdown_text, row)) for row in body])
 
 
 if __name__ == "__main__":
-    main()
+    write_from_folders(write_strong_content, PAGE, __doc__)

@@ -33,17 +33,6 @@ def test_every_experiment_is_valid_and_has_the_name_of_its_file(name):
     assert read(name).name == name
 
 
-@pytest.mark.parametrize("name", beginning("known-labels-"))
-def test_known_labels_are_evaluated_on_the_content_of_beyond(name):
-    known, beyond = read(name), read(name.replace("known-labels", "beyond"))
-    others = {corpus.name: corpus for corpus in beyond.corpora}
-    for corpus in known.corpora:
-        assert corpus.identity() == others[corpus.name].identity()
-        assert corpus.content == others[corpus.name].content
-        expected = [f"{content}{addition}" for content in CONTENT for addition in ("", LEARNED)]
-        assert systems(known, corpus.name) == expected
-
-
 @pytest.mark.parametrize("name", beginning("beyond-"))
 def test_beyond_the_paper_every_rule_is_tried_on_content_and_on_the_learned_weight(name):
     experiment = read(name)
@@ -56,18 +45,6 @@ def test_beyond_the_paper_every_rule_is_tried_on_content_and_on_the_learned_weig
     for corpus in experiment.corpora:
         found = set(systems(experiment, corpus.name))
         assert found >= {f"{content}{addition}" for content in CONTENT for addition in BEYOND}
-
-
-def test_strong_content_is_omikuji_with_the_learned_weight_and_controls():
-    pytest.importorskip("labelkin_omikuji")
-    strong = read("strong-content")
-    assert [corpus.name for corpus in strong.corpora] == ["bibtex", "rcv1-sample"]
-    for corpus in strong.corpora:
-        assert {content.classifier for content in corpus.content.values()} == {"omikuji"}
-        additions = ("", "+BLR+M2", LEARNED, "+offset", "+calibration")
-        assert systems(strong, corpus.name) == [f"Omikuji{addition}" for addition in additions]
-    many = read("strong-content-delicious")
-    assert systems(many, "delicious") == ["Omikuji", "Omikuji+calibration"]
 
 
 @pytest.mark.parametrize("name", beginning("related-"))
@@ -83,11 +60,3 @@ def test_every_related_method_is_tried_with_the_same_content_classifier(name):
         asked = {related.estimator.name for related in corpus.related.values() if related.estimator}
         assert asked == {"SVM"}
     assert set(experiment.thresholds) == {"SCut", "SCutFBR", "GlobalCut"}
-
-
-def test_related_methods_are_compared_on_nine_corpora():
-    found = [read(name) for name in beginning("related-")]
-    assert sorted(c.name for experiment in found for c in experiment.corpora) == [
-        "bibtex", "emotions", "enron", "medical", "ohsumed23", "rcv1-sample", "reuters21578",
-        "scene", "yeast",
-    ]  # fmt: skip

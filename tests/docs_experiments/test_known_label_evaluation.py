@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from docs.experiments.known_label_evaluation import (
-    METRICS,
     SYSTEMS,
     evaluate_known_labels,
     evaluate_runs,
@@ -16,7 +15,6 @@ from labelkin import LabelRescorer
 from labelkin.label_matrix import read_labels
 from labelkin.research.experiments import parse_experiment, run_experiment
 
-Y = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [0, 1, 1, 1], [0, 0, 0, 0]])
 RNG = np.random.default_rng(0)
 TRUTH = (RNG.random((80, 9)) < 0.35).astype(float)
 CONTENT = RNG.normal(size=TRUTH.shape) + 2 * TRUTH - 1
@@ -33,19 +31,6 @@ def strategies():
     posterior = answering(CONTENT)
     found = reveal_strategies(TRUTH, posterior, answering, CONTENT, seed=0)
     return {strategy.name: strategy for strategy in found}
-
-
-def test_documents_have_so_many_labels_and_perfect_content_stays_perfect():
-    content = np.where(Y == 1, 1.0, -1.0)
-    found = evaluate_known_labels(lambda content, known=None: content, content, read_labels(Y))
-    by_name = {record["revealed"]: record for record in found}
-    sizes = {n: (r["documents"], r["with_more"]) for n, r in by_name.items() if "true" in n}
-    assert sizes == {"true 1": (3, 2), "true 2": (2, 1), "true 3": (1, 0), "true half": (3, 2)}
-    assert by_name["further 1"]["documents"] == 2
-    for record in found:
-        for system in SYSTEMS:
-            assert record[system]["hamming_loss"] == 0
-            assert record[system].get("one_error", 0) == 0
 
 
 def test_answers_are_true_and_of_the_kind_that_they_are_called():
@@ -67,21 +52,6 @@ def test_answers_are_true_and_of_the_kind_that_they_are_called():
     highest = np.where(TRUTH == 0, CONTENT, -np.inf).argmax(axis=1)
     assert wrong[np.arange(80), highest].all()
     assert "walk 5" not in every  # more than half of nine labels
-
-
-def test_an_updated_walk_goes_by_the_order_after_each_answer():
-    def contrary(content, known=None):
-        """After any answer the order is turned round."""
-        turned = 0 if known is None else (~np.isnan(known)).any(axis=1, keepdims=True)
-        return np.where(turned, -content, content)
-
-    strategy = {t.name: t for t in reveal_strategies(TRUTH, CONTENT, contrary, CONTENT, 0)}[
-        "walk 3 updated"
-    ]
-    order = np.argsort(CONTENT, axis=1)
-    expected = np.sort(np.column_stack([order[:, -1], order[:, :2]]), axis=1)
-    asked = [np.flatnonzero(~np.isnan(row)) for row in strategy.known]
-    np.testing.assert_array_equal(asked, expected)
 
 
 @pytest.mark.parametrize("revealed", ["true 1", "wrong 2", "walk 3", "half", "further 1"])
@@ -114,50 +84,6 @@ def test_scores_are_scikit_learns_on_the_open_cells(revealed):
         first = np.where(is_open, log_odds, -np.inf).argmax(axis=1)
         missed = truth[np.arange(len(truth)), first] == 0
         assert scores["one_error"] == pytest.approx(missed[left].mean())
-
-
-def test_of_each_cell_all_others_are_known():
-    seen = []
-
-    def remember(content, known=None):
-        seen.append(known)
-        return answering(content, known)
-
-    record = {
-        r["revealed"]: r for r in evaluate_known_labels(remember, CONTENT, read_labels(TRUTH))
-    }["all others"]
-    whole = [known for known in seen if known is not None and np.isnan(known).sum() == 80]
-    assert len(whole) == 9
-    assert not {"subset_loss", "one_error"} & set(record["known"])
-    others = (2 * TRUTH - 1).sum(axis=1, keepdims=True) - (2 * TRUTH - 1)
-    told = CONTENT + 0.25 + 0.2 * others
-    assert record["known"]["hamming_loss"] == pytest.approx(((told > 0) != TRUTH).mean())
-
-
-def test_the_standard_error_of_a_mean_is_that_of_its_groups():
-    """Of a mean over documents the jackknife over groups of one size is the textbook's."""
-    record = {
-        r["revealed"]: r for r in evaluate_known_labels(answering, CONTENT, read_labels(TRUTH))
-    }["walk 1"]
-    strategy = strategies()["walk 1"]
-    is_open = np.isnan(strategy.known)
-
-    def wrong(log_odds):
-        return (((log_odds > 0) != TRUTH) & is_open).sum(axis=1) / 8
-
-    change = wrong(answering(CONTENT, strategy.known)) - wrong(answering(CONTENT))
-    by_group = np.array([change[g::20].mean() for g in range(20)])
-    expected = by_group.std(ddof=1) / np.sqrt(20)
-    assert record["standard_errors"]["hamming_loss"] == pytest.approx(expected)
-
-
-def test_unknown_cells_are_neither_revealed_nor_scored():
-    missing = np.where(RNG.random(TRUTH.shape) < 0.2, np.nan, TRUTH)
-    for strategy in reveal_strategies(missing, CONTENT, answering, CONTENT, 0):
-        if strategy.known is not None:
-            assert np.isnan(strategy.known[np.isnan(missing[strategy.rows])]).all()
-    found = evaluate_known_labels(answering, CONTENT, read_labels(missing))
-    assert all(set(record["known"]) <= set(METRICS) for record in found)
 
 
 def test_runs_are_evaluated_with_the_stored_evidence(tmp_path):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from docs.experiments.evidence import Evidence
-from docs.experiments.known_weight import TwoWeights
 from docs.experiments.learned_rule import (
     ALL_MEASURES,
     LEARNED,
@@ -21,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from labelkin import LabelRescorer, LogisticLabels
 from labelkin.label_matrix import Cells, read_labels
 from labelkin.label_matrix.cells import best_of
-from labelkin.learned.terms import KnownLabels, PaperEvidence
+from labelkin.learned.terms import PaperEvidence
 from labelkin.method.label_evidence import as_label_classifier
 
 
@@ -85,15 +84,3 @@ def test_counts_and_means_respect_the_direction_of_measures(tmp_path):
     assert found[:3] == (1, 1, 1) and found.means["micro_f1"] == pytest.approx(-0.2 / 3)
     assert compare(lines, "A", "learned", ["log_loss"]).means["log_loss"] == pytest.approx(0.2 / 3)
     assert comparison_row(lines, "A", name="B").startswith("| B | 9 / 9 / 9 | −0.0667 / −0.0667 |")
-
-
-def test_two_equal_weights_of_known_labels_are_one(world):
-    Y, Z = world
-    paper = PaperEvidence.fit(LogisticLabels(), read_labels(Y))
-    filled = 1 / (1 + np.exp(-Z))
-    known = np.where(np.random.default_rng(1).random(Y.shape) < 0.3, Y, np.nan)
-    one = KnownLabels(paper, 0.5).at(filled, known)
-    np.testing.assert_array_equal(TwoWeights(paper, 0.5, 0.5).at(filled, known), one)
-    apart = TwoWeights(paper, 0.5, 0.0).at(filled, known)
-    accepted = KnownLabels(paper, 0.5).at(filled, np.where(known == 1, 1.0, np.nan))
-    np.testing.assert_allclose(apart, accepted, atol=1e-12)

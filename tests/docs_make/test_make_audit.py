@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from docs.make.audit import audit_page, main, read_runs
+from docs.make.audit import audit_page, read_runs
 
 SCORES = {"missing": 0.2, "wrong": 0.3, "joint": 0.25}
 
@@ -50,16 +50,3 @@ def test_the_page_has_means_over_seeds_and_ratios(folder):
     assert "| 0.200 / 0.300 / 0.250 | 2.00 | 2.00 | 2 |" in page
     assert "| 90 of 100 | 60 of 50 | 0.50 | 0.40 |" in page
     assert "| 15% |" in page
-
-
-def test_what_people_saw_is_counted(folder):
-    page = audit_page(read_runs([folder]))
-    assert "30 surest suspects" in page
-    assert "| 25 | 3999 | cotton | missing | right |" in page
-
-
-def test_the_command_writes_the_page(folder, tmp_path, capsys):
-    out = tmp_path / "page.md"
-    main([str(folder), "--out", str(out)])
-    assert out.read_text(encoding="utf-8").startswith("# Finding wrong and missing labels")
-    assert str(out) in capsys.readouterr().out

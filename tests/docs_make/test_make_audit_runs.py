@@ -1,11 +1,9 @@
 """Audits of damaged labels: the configurations of docs/make/audits, runs that resume."""
 
-import doctest
 import json
 
 import numpy as np
 import pytest
-from docs.make import audit_runs, label_noise
 from docs.make.audit_runs import average_precision, find_audits, parse_audits, run_audits
 from sklearn.metrics import average_precision_score
 
@@ -49,16 +47,3 @@ def test_average_precision_is_that_of_scikit_learn():
     assert average_precision(suspicion, wrong) == pytest.approx(
         average_precision_score(wrong, suspicion)
     )
-
-
-def test_what_is_not_known_is_an_error_that_lists_what_is():
-    with pytest.raises(ValueError, match="recipe must be among random, label, document"):
-        parse_audits(SMALL.replace('"random"', '"strange"'))
-    with pytest.raises(FileNotFoundError, match="audit-reuters"):
-        find_audits("audit-nothing")
-
-
-@pytest.mark.parametrize("module", [audit_runs, label_noise])
-def test_examples_in_docstrings_run(module):
-    found = doctest.testmod(module)
-    assert found.attempted > 0 and found.failed == 0

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from docs.make.ensemble import compare, comparisons_of, main, scores_of, verdict
+from docs.make.ensemble import compare, main, scores_of
 
 from labelkin.evaluation.metrics import evaluate
 from labelkin.research.experiments import parse_experiment, run_experiment
@@ -50,44 +50,3 @@ def test_differences_have_the_side_of_the_means(results):
     for name in ("micro_f1", "hamming_loss", "one_error"):
         assert found.bootstraps[name].difference == pytest.approx(one[name] - other[name])
     assert found.gain("hamming_loss") == pytest.approx(other["hamming_loss"] - one["hamming_loss"])
-
-
-def test_what_is_not_there_is_not_compared(results):
-    (corpus,) = results.corpora
-    assert compare(corpus, "Default", "SVM") is None
-    names = [(one.ensemble, one.single) for one in comparisons_of([corpus])]
-    assert names == [
-        ("Three+BLR+M2 w=auto", "SVM+BLR+M2 w=auto"),
-        ("Strong+BLR+M2 w=auto", "SVM+BLR+M2 w=auto"),
-    ]
-    assert "of 10 pairs" in verdict(list(comparisons_of([corpus])))
-
-
-def test_members_are_weighed_in_the_record(results):
-    run = results.corpora[0].run("Three")
-    assert set(run.learned) == {"weight of naive_bayes", "weight of svm"}
-
-
-def test_test_labels_are_read_by_the_report_only(tmp_path, monkeypatch):
-    """With the labels of test documents shuffled, all log-odds of them are the same bytes."""
-    from labelkin.research.experiments import prepared_corpus
-
-    experiment = parse_experiment(EXPERIMENT.replace("seeds = [0, 1]", "seeds = [0]"))
-    before = run_experiment(experiment, tmp_path / "a").corpora[0]
-    prepare = prepared_corpus._choose
-
-    def shuffled(corpus, choice):
-        from dataclasses import replace
-
-        found = prepare(corpus, choice)
-        rows = np.arange(found.Y.shape[0])
-        rows[found.test] = np.random.default_rng(0).permutation(found.test)
-        return replace(found, Y=found.Y[rows])
-
-    monkeypatch.setattr(prepared_corpus, "_choose", shuffled)
-    after = run_experiment(experiment, tmp_path / "b").corpora[0]
-    assert not np.array_equal(before.Y, after.Y)
-    for one, other in zip(before.runs, after.runs, strict=True):
-        assert np.array(one.log_odds()).tobytes() == np.array(other.log_odds()).tobytes()
-    for one, other in zip(before.threshold_runs, after.threshold_runs, strict=True):
-        assert np.array_equal(one.decisions(), other.decisions())

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 from docs.make import interactive
 from sklearn.feature_extraction.text import CountVectorizer
@@ -56,7 +55,7 @@ def assert_same(taken, answers):
     assert compared > 500
 
 
-def test_the_script_says_what_the_model_of_the_page_says():
+def test_the_script_computes_the_posterior_of_the_model_of_the_page():
     text = (FOLDER / "newsroom.js").read_text(encoding="utf-8")
     layer = json.loads(text.partition("= ")[2].partition(";\n")[0])
     answers = json.loads((TOP / interactive.ANSWERS).read_text(encoding="utf-8"))
@@ -64,37 +63,9 @@ def test_the_script_says_what_the_model_of_the_page_says():
     assert_same(by_script(layer, [d["content"] for d in layer["documents"]], answers), answers)
 
 
-def test_the_script_says_what_another_model_says(small):
+def test_the_script_computes_the_posterior_of_another_model(small):
     model, X = small
     contents = model.content_.log_odds(X).tolist()
     answers = [said for i in range(len(contents)) for said in interactive.answers(model, X[[i]], i)]
     taken = by_script(interactive.layer_of(model), contents, answers)
     assert_same(taken, answers)
-
-
-def test_contributions_of_the_script_are_those_of_explain(small):
-    model, X = small
-    names = [str(name) for name in model.classes_]
-    known = {"accepted": names[2:4], "rejected": names[:1]}
-    [labels] = by_script(
-        interactive.layer_of(model),
-        model.content_.log_odds(X[[0]]).tolist(),
-        [{"document": 0, **known}],
-    )
-    [explained] = model.explain(X[[0]], top=5, known=[known])
-    for one in explained:
-        label = labels[names.index(one.label)]
-        for part, name in (("predicted", "predicted labels"), ("known", "known labels")):
-            assert label["parts"][part] == pytest.approx(one.parts[name], abs=1e-7)
-            ours = {names[k]: v for k, v in enumerate(label[f"{part}By"])}
-            theirs = {c.label: c.log_odds for c in one.labels if c.known == (part == "known")}
-            assert theirs
-            for other, log_odds in theirs.items():
-                assert ours[other] == pytest.approx(log_odds, abs=1e-7)
-
-
-def test_documents_are_those_that_move_most(small):
-    model, X = small
-    chosen = interactive.most_moved(model, X)
-    firsts = model.predict_proba(X).argmax(axis=1)
-    assert len(set(firsts[chosen])) == len(chosen) == len(np.unique(firsts))

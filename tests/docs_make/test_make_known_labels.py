@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from docs.make.known_labels import Row, main, page, read_rows, write_page
+from docs.make.known_labels import Row, page, read_rows
 
 from labelkin.research.experiments import parse_experiment, run_experiment
 
@@ -28,22 +28,7 @@ def row(predicted, known, error=0.01, metric="micro_f1"):
     return Row("c", "NB", {"revealed": "true 1", **scores, "standard_errors": {metric: error}})
 
 
-def test_a_gain_is_a_share_of_the_remaining_loss():
-    assert row(0.8, 0.9).gain("micro_f1") == pytest.approx(50)
-    assert row(0.2, 0.3, metric="log_loss").gain("log_loss") == pytest.approx(-50)
-    assert row(0.8, 0.8).gain("micro_f1") == 0
-    assert row(0.0, 0.3, metric="brier_score").gain("brier_score") == -np.inf
-    assert np.isnan(row(0.8, 0.9).gain("one_error"))
-
-
-def test_a_difference_is_clear_by_its_standard_error():
-    assert row(0.8, 0.9, 0.02).clear("micro_f1") == pytest.approx(5)
-    assert row(0.2, 0.3, 0.02, "log_loss").clear("log_loss") == pytest.approx(-5)
-    assert row(0.2, 0.3, 0.0, "log_loss").clear("log_loss") == -np.inf
-    assert row(0.2, 0.2, 0.0).clear("micro_f1") == 0
-
-
-def test_the_page_counts_what_the_runs_have(folder):
+def test_counts_of_the_page_are_those_of_the_runs(folder):
     rows = read_rows([folder])
     assert all(row.record["with_more"] >= 20 for row in rows)
     text = page(rows)
@@ -60,16 +45,3 @@ def test_the_page_counts_what_the_runs_have(folder):
     assert table.count("\n| newsroom NB |") == len(harmed)
     for record in (r.record for r in asked if r.revealed == "true 1"):
         assert f"{record['known']['micro_f1']:.4f}" in text
-
-
-def test_the_command_writes_the_page_and_says_where(folder, tmp_path, capsys):
-    main([str(folder), "--out", str(tmp_path / "page.md")])
-    assert capsys.readouterr().out.strip() == str(tmp_path / "page.md")
-    assert (tmp_path / "page.md").read_text() == page(read_rows([folder]))
-
-
-def test_folders_without_a_learned_weight_are_an_error(tmp_path):
-    text = EXPERIMENT.replace('evidence_weights = ["auto"]', "").replace("300", "120")
-    run_experiment(parse_experiment(text), tmp_path)
-    with pytest.raises(ValueError, match="evidence_weights"):
-        write_page([tmp_path], tmp_path / "page.md")

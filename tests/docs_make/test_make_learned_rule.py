@@ -19,7 +19,6 @@ from docs.make.learned_rule import (
     draw_weight,
     table,
     write_numbers,
-    write_tables,
 )
 
 
@@ -56,7 +55,7 @@ def test_the_numbers_of_the_figures_are_computed_again(numbers, tmp_path):
     np.testing.assert_allclose(values[0], values[1], atol=2e-4)
 
 
-def test_the_figures_show_what_the_page_says(numbers):
+def test_the_figures_have_the_numbers_of_the_page(numbers):
     predicted, observed = (
         np.array(part["content probabilities"]) for part in (numbers.predicted, numbers.observed)
     )
@@ -69,16 +68,3 @@ def test_the_figures_show_what_the_page_says(numbers):
     assert len(draw_weight(numbers).axes[0].lines) == 4
     assert len(draw_calibration(numbers).axes[0].lines) == 3
     assert len(draw_correction(numbers).axes[0].patches) == len(numbers.log_loss)
-
-
-def test_only_the_tables_of_a_page_are_written(tmp_path):
-    page = tmp_path / "page.md"
-    marks = [f"<!-- table: {name} -->\nold\n<!-- end of the table -->" for name in TABLES]
-    page.write_text("\n\n".join(["# A", *marks, "B\n"]), encoding="utf-8")
-    with pytest.raises(ValueError, match="must contain the line '<!-- table: candidates"):
-        write_tables(page)
-    marks.append("<!-- table: candidates -->\nold\n<!-- end of the table -->")
-    page.write_text("\n\n".join(["# A", *marks, "B\n"]), encoding="utf-8")
-    write_tables(page)
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith("# A\n\n<!--") and text.endswith("-->\n\nB\n") and "old" not in text

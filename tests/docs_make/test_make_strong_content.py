@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from docs.make import strong_content
-from docs.make.strong_content import compare, main, read_pages
+from docs.make.strong_content import compare, read_pages, write_strong_content
 
 from labelkin.evaluation.metrics import evaluate
 from labelkin.research.experiments import parse_experiment, run_experiment
@@ -43,28 +43,11 @@ def test_both_sides_are_those_of_the_metrics():
     assert found.gain("micro_f1") == pytest.approx(other["micro_f1"] - one["micro_f1"])
 
 
-def test_the_standard_error_is_that_of_a_mean_of_differences():
-    Y, before = scores(n=2000)
-    after = before + np.random.default_rng(1).normal(0, 1, before.shape)
-    found = compare("c", "s", Y, before, after)
-    wrong = [((x > 0) != Y).mean(axis=1) for x in (before, after)]
-    expected = (wrong[1] - wrong[0]).std(ddof=1) / np.sqrt(2000)
-    assert found.errors["hamming_loss"] == pytest.approx(expected, rel=0.5)
-
-
-def test_worse_is_named_and_no_difference_is_none():
-    Y, before = scores(n=2000)
-    worse = compare("c", "s", Y, before, -before)
-    assert {"micro_f1", "log_loss", "precision@1"} <= set(worse.worse())
-    assert compare("c", "s", Y, before, before).worse() == []
-
-
 @pytest.mark.parametrize("few", [10, 300], ids=["candidates", "all labels"])
 def test_the_page_has_the_numbers_of_the_runs(folder, tmp_path, monkeypatch, few):
     monkeypatch.setattr(strong_content, "_FEW_LABELS", few)
     monkeypatch.setattr(strong_content, "CANDIDATES", 20)
-    main([str(folder), "--out", str(tmp_path / "page.md")])
-    text = (tmp_path / "page.md").read_text()
+    text = write_strong_content([folder], tmp_path / "page.md").read_text()
     (page,) = read_pages([folder])
     comparison = page.comparisons[page.learned]
     assert f"{comparison.before['macro_f1']:.4f}" in text

@@ -74,7 +74,7 @@ def write_corpus(news, path):
 
 
 def command_answers(folder, news, texts):
-    """Train on a file, and ask the model: what the commands print."""
+    """Return the output of the commands that train on a file and use the model."""
     corpus, model = folder / "news.jsonl", folder / "news.labelkin"
     write_corpus(news, corpus)
     trained = call("train", corpus, "-o", model, "--thresholds", "micro_f1", "--quiet")

@@ -1,7 +1,7 @@
-"""Every system of the paper, and the learned weight, on two corpora: the log-odds that are kept.
+"""Golden log-odds of every system of the paper, and of the learned weight, on two corpora.
 
-Only public names are used, so that the numbers can be made again however the code is laid out. A
-matrix is kept as some of its rows and as random sums over all of them: every cell counts.
+Only public names are used, so that the numbers do not depend on the structure of the code. A matrix
+is stored as some of its rows and as random sums over all of them, which cover every cell.
 """
 
 import os
@@ -87,7 +87,7 @@ class Vectors:
         return _rescorer(name).fit(self.Y_train, scores=unseen).rescore(scores, known)
 
     def rescored_out_of_fold(self, name):
-        """Return the same of the training documents, as if unseen."""
+        """Return the same out of fold, of the training documents."""
         unseen, _ = self.evidence(SYSTEMS[name][0])
         return _rescorer(name).fit_out_of_fold(self.Y_train, scores=unseen)
 
@@ -98,7 +98,7 @@ class Vectors:
         return model.log_odds(test, known), model.predict(test, known)
 
     def _classifier(self, name, thresholds):
-        """Return the fitted classifier, and what it says of the training documents as if unseen."""
+        """Return the fitted classifier, and out-of-fold log-odds of the training documents."""
         content, labels, variant, weight = SYSTEMS[name]
         model = LabelDependenceClassifier(
             CONTENT[content](),

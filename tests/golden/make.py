@@ -1,10 +1,10 @@
 """Make the golden files again: ``python tests/golden/make.py [newsroom] [reuters21578] [answers]``.
 
-Without names, all of them; Reuters-21578 is looked for in ``$LABELKIN_DATA``. A number that was
-meant to change is made again in a commit that says why; no other change needs this.
+Without names, all of them; Reuters-21578 is looked for in ``$LABELKIN_DATA``. Run it only for
+a number that changes intentionally; the commit gives the reason.
 
-The files hold numbers and no text of a corpus. ``made_with.json`` says where they were made: there
-they come out to the bit, time after time.
+The files hold numbers and no text of a corpus. ``made_with.json`` has the machine and the
+versions, with which results are reproducible to the bit.
 """
 
 import json

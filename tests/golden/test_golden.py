@@ -1,8 +1,7 @@
-"""What was answered before is answered now: log-odds, decisions, scores and suggestions.
+"""Log-odds, decisions, scores and suggestions are those of the golden files.
 
-Where the files were made they agree to 1e-9. Other versions of the libraries and other processors
-round otherwise, and a learned weight stops at another last step: 1e-6 there. A failure says that a
-number changed, not which one is right; ``make.py`` tells how to store a change that was meant.
+The tolerance is 1e-9 with the versions and the machine of the files, and 1e-6 with others, which
+round differently. A failure means that a number changed; ``make.py`` stores an intended change.
 """
 
 import json
@@ -72,7 +71,7 @@ def test_the_rescorer_answers_to_known_labels_as_it_did(corpus, check, name):
 
 
 @pytest.mark.parametrize("name", ALSO_OUT_OF_FOLD)
-def test_the_rescorer_judges_training_documents_as_it_did(corpus, check, name):
+def test_the_rescorer_has_golden_out_of_fold_scores(corpus, check, name):
     check(corpus[0].rescored_out_of_fold(name), f"{name}, out of fold")
 
 
@@ -89,7 +88,7 @@ def test_the_classifier_answers_to_known_labels_as_it_did(corpus, check):
     check(corpus[0].classified(name, known=corpus[0].accepted())[0], f"{name}, known")
 
 
-def test_the_classifier_judges_training_documents_as_it_did(corpus, check):
+def test_the_classifier_has_golden_out_of_fold_scores(corpus, check):
     name = "NB+BLR+M2 w=auto"
     check(corpus[0].classifier(name, None)[1], f"{name}, out of fold")
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 
 class Page(HTMLParser):
-    """What a page points to, what it loads, and where one can point in it."""
+    """Links, loaded files and anchors of a page."""
 
     def __init__(self, path):
         super().__init__(convert_charrefs=True)
@@ -74,7 +74,7 @@ def broken_links(site):
 
 
 def within_clicks(site, n_clicks, start="index.html"):
-    """Return the pages that so many clicks lead to, from the front page."""
+    """Return the pages within a number of clicks from the front page."""
     reached = {site / start}
     for _ in range(n_clicks):
         reached |= {

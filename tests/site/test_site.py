@@ -55,7 +55,7 @@ def test_planted_faults_are_found(name, fault, tmp_path):
     assert fault in found
 
 
-def test_every_public_class_and_function_has_an_example_of_its_own():
+def test_every_public_class_and_function_has_an_example():
     """One that is inherited does not count; data and aliases of types have no docstring."""
     things = {name: resolve_name(name) for name in NAMES}
     documented = {
@@ -74,7 +74,7 @@ def test_a_public_name_has_a_page(name, site):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_page_of_a_name_says_what_it_takes_and_returns_and_shows_an_example(name, site):
+def test_the_page_of_a_name_has_parameters_results_and_an_example(name, site):
     thing = resolve_name(name)
     text = page(site / "reference" / "api" / f"{name}.html").text
     is_record = hasattr(thing, "__dataclass_fields__") or hasattr(thing, "_fields")
@@ -89,7 +89,7 @@ def test_the_page_of_a_name_says_what_it_takes_and_returns_and_shows_an_example(
         assert ">>>" in text
 
 
-def test_pages_of_names_link_to_the_essays_that_use_them(site):
+def test_pages_of_names_link_to_their_examples(site):
     api = site / "reference" / "api"
     for name in ("LabelDependenceClassifier", "LabelRescorer", "LabelAudit", "NaiveBayes"):
         assert [link for link in page(api / f"labelkin.{name}.html").links if "/gallery/" in link]
@@ -107,7 +107,7 @@ def test_pages_of_names_link_to_the_essays_that_use_them(site):
         "cite.html",
     ],
 )
-def test_what_people_look_for_is_two_clicks_away(name, site):
+def test_important_pages_are_two_clicks_away(name, site):
     assert name in within_clicks(site, 2)
 
 

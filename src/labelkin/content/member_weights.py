@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from labelkin.content.ensemble_spec import MemberEvidence
 from labelkin.label_matrix import LabelMatrix
-from labelkin.solvers.shrunken_logistic import GroupedCells, Prior, fit_logistic
+from labelkin.solvers.grouped_logistic import GroupedCells, Prior, fit_logistic
 
 _Floats = NDArray[np.float64]
 

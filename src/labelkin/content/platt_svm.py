@@ -28,8 +28,8 @@ from labelkin.scaling.blocks import Local
 from labelkin.scaling.distributed import engine_in_use
 from labelkin.scaling.progress import track
 from labelkin.scikit_learn import read_sample_weight
+from labelkin.solvers.grouped_logistic import fit_sigmoid
 from labelkin.solvers.linear_svm import solve_svms
-from labelkin.solvers.sigmoid import fit_sigmoid
 from labelkin.validation import check_memory
 
 #: Rounds of re-centring after which the bias is within LibSVM's own tolerance of unpenalised.
@@ -342,7 +342,7 @@ def _solve_labels(
         n_jobs=svm.n_jobs,
     )
     sigmoid = fit_sigmoid(svms.out_of_fold, some, weight)
-    weights: Any = -sigmoid.slope[:, None] * svms.weights
+    weights: Any = sigmoid.slope[:, None] * svms.weights
     if svm.prune:
         large = np.abs(weights) >= svm.prune
         weights = sparse.csr_array(np.where(large, weights, 0.0).astype(np.float32))

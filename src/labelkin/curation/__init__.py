@@ -1,11 +1,11 @@
 """Curation: errors in labels, their corrections, and the documents to label next.
 
-===================  ==============================================================
-``audit``            ``LabelAudit``: wrong and missing labels of a labelled corpus
-``active_learning``  ``next_documents``: the documents to label next
-``corrections``      Decisions of reviewers, applied to the labels of a corpus
-``corrected_corpus`` A corrected corpus, as a file and as training documents
-===================  ==============================================================
+====================  ==============================================================
+``audit``             ``LabelAudit``: wrong and missing labels of a labelled corpus
+``active_learning``   ``next_documents``: the documents to label next
+``corrections``       Decisions of reviewers, applied to the labels of a corpus
+``corrected_corpus``  A corrected corpus, as a file and as training documents
+====================  ==============================================================
 """
 
 from labelkin.curation.active_learning import (

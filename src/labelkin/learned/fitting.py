@@ -327,7 +327,6 @@ class CandidateEvidence(NamedTuple):
             penalty,
             np.flatnonzero(~self.labels.constant(self.weight)),
             more=_MORE_INPUTS if has_neighbours else None,
-            rest=has_neighbours,
             tol=_CANDIDATES_TOL,
         )
         # Inputs are differences from ρ: with all labels at ρ only the bias remains.

@@ -180,7 +180,6 @@ class LogisticLabels(LinearLabelEvidence):
                 1 + mean_other_labels(label_sets),
                 unknown=label_sets.unknown,
                 most=most,
-                rest=True,
                 tol=self.tol,
                 n_jobs=self.n_jobs,
             )

@@ -1,4 +1,4 @@
-"""HTML pages that stand alone: templates, in which all text is escaped, and pictures."""
+"""HTML pages that stand alone: their templates, in which all text is escaped."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template
-
-
-def page_template(name: str) -> Template:
-    """Return a template of a page, in which all text is escaped."""
-    return _environment().get_template(name)
+    from jinja2 import Template
 
 
 @cache
-def _environment() -> Environment:
+def page_template(name: str) -> Template:
+    """Return a template of a page, in which all text is escaped."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         raise ImportError('Pages need jinja2: pip install "labelkin[cli]"') from error
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("labelkin.pages"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -28,3 +24,4 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    return environment.get_template(name)

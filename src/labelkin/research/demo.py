@@ -7,18 +7,17 @@ page with plots and all scores as CSV.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from labelkin.files import write_atomic
-from labelkin.research.experiments import parse_experiment, run_experiment, shipped_experiments
+from labelkin.research.experiments import find_experiment, run_experiment
 from labelkin.research.experiments.run import Progress
-from labelkin.research.reports.documents import html_page, scores_csv
-from labelkin.research.reports.paper import label_table
-from labelkin.research.reports.results import read_outcomes
-from labelkin.research.reports.tables import Table
+from labelkin.research.reports.results import Outcome, evaluate_results
+from labelkin.research.reports.tables import Table, html_page, label_table, scores_csv
 
 _INTRODUCTION = """
 Three content classifiers predict every label from the text alone: naive Bayes (NB), nearest
@@ -57,24 +56,33 @@ def run_demo(
     """
     if find_spec("jinja2") is None:  # before the training
         raise ImportError('The demo needs jinja2: pip install "labelkin[cli]"')
-    text = shipped_experiments()["demo"].replace("seeds = [0]", f"seeds = [{random_state}]")
-    made = f"n_documents = {n_documents}, seed = {random_state}"
-    experiment = parse_experiment(text.replace("n_documents = 3000, seed = 0", made))
+    demo = find_experiment("demo")
+    options = {"n_documents": n_documents, "seed": random_state}
+    corpora = tuple(replace(corpus, options=options) for corpus in demo.corpora)
+    experiment = replace(demo, corpora=corpora, seeds=(random_state,))
     place = Path(out)
     place.mkdir(parents=True, exist_ok=True)
     # Log-odds stay mapped into memory, and some systems delete no file that is.
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        run_experiment(experiment, folder, progress=progress, run_progress=run_progress)
-        (outcome,) = read_outcomes(folder)
+        results = run_experiment(experiment, folder, progress=progress, run_progress=run_progress)
+        (outcome,) = evaluate_results(results)
         write_atomic(place / "report.html", html_page([outcome], introduction=_INTRODUCTION))
         write_atomic(place / "scores.csv", scores_csv(outcome.scores))
-        learned = [one for one in outcome.systems if one.addition in ("", outcome.addition)]
-        paper = [one for one in outcome.systems if one.addition != outcome.addition]
-        titles = {
-            "The weight of label evidence is learned (w=auto), against the content alone": learned,
-            "The paper's fifteen systems, with weight 1": paper,
+        tables = {
+            "The weight of label evidence is learned (w=auto), against the content alone": [
+                plan for plan in outcome.planned if plan[1] in ("", outcome.addition)
+            ],
+            "The paper's fifteen systems, with weight 1": [
+                plan for plan in outcome.planned if plan[1] != outcome.addition
+            ],
         }
         return [
-            replace(label_table(replace(outcome, systems=systems, planned=())), title=title)
-            for title, systems in titles.items()
+            replace(label_table(_only(outcome, planned)), title=title)
+            for title, planned in tables.items()
         ]
+
+
+def _only(outcome: Outcome, planned: Sequence[tuple[str, str, int]]) -> Outcome:
+    """Return the outcome of some of the systems."""
+    systems = [s for s in outcome.systems if (s.content, s.addition, s.seed) in planned]
+    return replace(outcome, planned=planned, systems=systems)

@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def every_moment() -> dict[str, Any]:
-    """Kill a child at a moment, another at a later one …; go on ourselves each time."""
+    """Kill a child at each moment in turn; finish the experiment here each time."""
     bad: list[str] = []
     folders: list[Path] = []
     killed = True
@@ -98,7 +98,7 @@ def work(folder: Path, *, kill_at: int = -1, stop_at: str = "") -> None:
 
 
 def between(function: Callable[..., Any], moment: Callable[[], None]) -> Callable[..., Any]:
-    """Let a moment pass before and after a call."""
+    """Count a moment before and after a call."""
 
     def called(*arguments: Any, **options: Any) -> Any:
         moment()
@@ -110,7 +110,7 @@ def between(function: Callable[..., Any], moment: Callable[[], None]) -> Callabl
 
 
 def check_partial(folder: Path, bad: list[str]) -> None:
-    """What is there after a kill must be whole."""
+    """Append an error to ``bad`` if the results after a kill cannot be read."""
     if (folder / "experiment.toml").exists():
         try:
             read_results(folder, partial=True)
@@ -119,7 +119,7 @@ def check_partial(folder: Path, bad: list[str]) -> None:
 
 
 def fork(do: Callable[[], None]) -> int:
-    """Start a child that does it."""
+    """Start a child process that calls ``do``."""
     child = os.fork()
     if child:
         return child

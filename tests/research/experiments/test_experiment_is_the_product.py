@@ -1,4 +1,4 @@
-"""What an experiment scores is what the public classifier scores, metric by metric.
+"""Experiments and the public classifier have the same scores, metric by metric.
 
 The classifier is given the same words, weights of words, labels and seed; nothing of the experiment
 but its stored log-odds and decisions is looked at.
@@ -20,7 +20,7 @@ from labelkin.corpora.corpus import labels_of
 from labelkin.evaluation import metrics
 from labelkin.research.experiments import parse_experiment, run_experiment
 from labelkin.text import TermWeights, WordCounts
-from labelkin.thresholds import GlobalCut, SCutFBR
+from labelkin.thresholds import GlobalCut, PCut, SCutFBR
 
 SEED = 5
 PAPER = f"""
@@ -50,13 +50,15 @@ LEARNED = (
 rule = "global_cut"
 [thresholds.SCutFBR]
 rule = "scut_fbr"
+[thresholds.Shares]
+rule = "pcut"
 """
 )
 CONTENT = {"NB": NaiveBayes(), "kNN": NearestNeighbours(), "SVM": PlattSVM(random_state=SEED)}
 SCHEMES = {"NB": "counts", "kNN": "tfidf", "SVM": "ltc"}
 LABELS = {"BLR": LogisticLabels(), "SMO": SVMLabels()}
 VARIANTS = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
-RULES = {"": None, "Global": GlobalCut(), "SCutFBR": SCutFBR()}
+RULES = {"": None, "Global": GlobalCut(), "SCutFBR": SCutFBR(), "Shares": PCut()}
 
 
 @pytest.fixture(scope="module")
@@ -85,14 +87,14 @@ def newsroom():
 
 
 def systems():
-    """Yield the names of all systems: what the experiments above stand for, written out."""
+    """Yield the names of all systems of the experiments above."""
     for content in CONTENT:
         yield content
         for labels in LABELS:
             yield from (f"{content}+{labels}+{variant}" for variant in ("M1", "M2"))
         for variant in VARIANTS:
             yield from (f"{content}+BLR+{variant} w={weight}" for weight in ("auto", "0.35"))
-        for rule in ("Global", "SCutFBR"):
+        for rule in ("Global", "SCutFBR", "Shares"):
             yield f"{content} | {rule}"
             yield from (f"{content}+BLR+{variant} w=auto | {rule}" for variant in VARIANTS)
 
@@ -121,7 +123,7 @@ def test_every_system_is_compared(results):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_the_classifier_scores_what_the_experiment_scores(results, newsroom, system):
+def test_classifier_and_experiment_have_the_same_scores(results, newsroom, system):
     vectors, Y_train, Y_test = newsroom
     train, test = vectors[system.partition("+")[0].partition(" ")[0]]
     model = classifier(system).fit(train, Y_train)

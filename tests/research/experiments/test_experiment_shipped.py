@@ -10,14 +10,13 @@ from scipy import sparse
 
 from labelkin import corpora
 from labelkin.research.experiments import (
-    find_experiment,
     new_experiment,
     parse_experiment,
     prepared_corpus,
     read_experiment,
     run_experiment,
 )
-from labelkin.research.reports.documents import report_results
+from labelkin.research.reports.tables import report_results
 
 WORDS = ["corn", "wheat", "ship", "harbour", "gold", "silver", "bank", "rate"]
 THREE = ["SVM", "SVM+BLR+M2", "SVM+BLR+M2 w=auto"]
@@ -75,7 +74,7 @@ def test_the_template_compares_content_the_paper_and_the_learned_weight(split, t
     ],
     ids=["two", "three", "nine", "all alike", "every label once", "one and one"],
 )  # fmt: skip
-def test_the_template_runs_as_written_on_next_to_nothing(rows, tmp_path):
+def test_the_template_runs_on_tiny_corpora(rows, tmp_path):
     experiment = write_new(write_jsonl(tmp_path / "tiny.jsonl", rows), tmp_path / "tiny.toml")
     results = run_experiment(experiment, tmp_path / "out")
     assert [run.system for run in results.runs] == THREE
@@ -83,7 +82,7 @@ def test_the_template_runs_as_written_on_next_to_nothing(rows, tmp_path):
     report_results(tmp_path / "out")
 
 
-def test_what_stands_ready_in_comments_runs_too(tmp_path):
+def test_commented_options_of_the_template_run(tmp_path):
     corpus = write_jsonl(tmp_path / "mine.jsonl", documents(60))
     text = with_all_that_is_ready(new_experiment(corpus, tmp_path / "mine.toml"))
     results = run_experiment(parse_experiment(text, folder=tmp_path), tmp_path / "out")
@@ -104,9 +103,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("stored", [np.array, sparse.csr_array])
-def test_vectors_of_every_kind_get_weights_that_make_sense_of_them(
-    kind, stored, tmp_path, monkeypatch
-):
+def test_vectors_of_every_kind_run_with_suitable_weights(kind, stored, tmp_path, monkeypatch):
     corpus = corpora.Corpus(
         name="vectors",
         documents=stored(np.tile(KINDS[kind], (8, 1)).astype(float)),
@@ -139,13 +136,6 @@ def test_paths_count_from_the_file_and_names_suit_files(tmp_path, monkeypatch):
     assert run_experiment(experiment, tmp_path / "out").corpora[0].facts["n_test"] == 4
 
 
-def test_a_file_with_the_name_of_a_known_corpus_is_still_the_file(tmp_path):
-    corpus = write_jsonl(tmp_path / "newsroom.jsonl", documents(12))
-    experiment = write_new(corpus, tmp_path / "x.toml")
-    assert experiment.corpora[0].name == "my-newsroom"
-    assert run_experiment(experiment, tmp_path / "out").corpora[0].Y.shape[0] == 4
-
-
 def test_a_known_corpus_is_named_and_options_are_kept(tmp_path):
     known = write_new("newsroom", tmp_path / "x.toml", n_documents=40)
     assert (known.corpora[0].name, known.corpora[0].path) == ("newsroom", None)
@@ -157,38 +147,3 @@ def test_a_known_corpus_is_named_and_options_are_kept(tmp_path):
     assert experiment.corpora[0].options == options
     results = run_experiment(experiment, tmp_path / "out")
     assert results.corpora[0].label_names.tolist() == ["farm", "sea"]
-
-
-def test_a_corpus_nothing_can_be_compared_on_is_an_error_at_once(tmp_path):
-    corpus = write_jsonl(tmp_path / "mine.jsonl", documents(1))
-    with pytest.raises(ValueError, match=r"at least 2 documents, .*mine\.jsonl has 1"):
-        new_experiment(corpus, tmp_path / "x.toml")
-
-
-def write_tokens(folder, n_train, n_test):
-    """Write token files of RCV1's form; the term ``rare`` is in four training documents."""
-    rng = np.random.default_rng(0)
-    parts = [("train", 2286, n_train)]
-    parts += [(f"test_pt{k}", 26_151 + k * 1000, n_test // 4) for k in range(4)]
-    with (folder / "rcv1-v2.topics.qrels").open("w") as qrels:
-        for name, first, n_documents in parts:
-            lines = []
-            for number in range(first, first + n_documents):
-                topic = int(rng.integers(3))
-                words = [f"s{topic}"] * (1 + topic) + [f"t{number % 6}", "all"]
-                words += ["rare"] if name == "train" and number < first + 4 else []
-                lines.append(f".I {number}\n.W\n{' '.join(words)}\n\n")
-                qrels.write(f"C{topic} {number} 1\nCALL {number} 1\n")
-            (folder / f"lyrl2004_tokens_{name}.dat").write_text("".join(lines))
-
-
-def test_tokens_of_rcv1_give_naive_bayes_counts_of_terms_in_five_documents(tmp_path):
-    write_tokens(tmp_path, 40, 20)
-    text = find_experiment("rcv1-tokens").text
-    experiment = parse_experiment(text.replace("n_neighbors = 100", "n_neighbors = 5"))
-    prepared = prepared_corpus.prepare(experiment.corpora[0], experiment.words, tmp_path)
-    assert prepared.kind == "counts"
-    assert prepared.X_train.shape == (40, 10)  # s0 to s2, t0 to t5, all; rare is left out
-    assert prepared.X_train.max() == 3
-    results = run_experiment(experiment, tmp_path / "out", paths={"rcv1": tmp_path})
-    assert results.corpora[0].Y.shape == (20, 4)

@@ -37,20 +37,6 @@ def test_a_soft_chain_is_scikit_learns_on_probabilities():
     np.testing.assert_allclose(ours.predict_proba(NEW), theirs.predict_proba(NEW), atol=1e-5)
 
 
-def test_a_chain_of_trees_asks_them_with_the_labels_before():
-    base = DecisionTreeClassifier(min_samples_leaf=5, random_state=0)
-    ours = ClassifierChain(base).fit(X, Y)
-    np.testing.assert_array_equal(ours.predict(NEW), TheirChain(base).fit(X, Y).predict(NEW))
-
-
-def test_permuting_the_labels_and_the_order_permutes_the_answer():
-    p = np.array([3, 1, 0, 2])
-    plain = ClassifierChain(LogisticRegression(), order=[0, 1, 2, 3]).fit(X, Y).log_odds(NEW)
-    back = np.argsort(p)
-    other = ClassifierChain(LogisticRegression(), order=back).fit(X, Y[:, p]).log_odds(NEW)
-    np.testing.assert_allclose(other, plain[:, p], atol=1e-5)
-
-
 def test_an_ensemble_is_the_mean_of_its_chains():
     model = ChainEnsemble(LogisticRegression(), n_chains=4, random_state=0).fit(X, Y)
     mean = np.mean([chain.predict_proba(NEW) for chain in model.chains_], axis=0)

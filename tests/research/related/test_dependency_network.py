@@ -4,7 +4,6 @@ from itertools import product
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
-from sklearn.tree import DecisionTreeClassifier
 
 from labelkin.research.related import DependencyNetwork
 
@@ -41,13 +40,6 @@ def test_probabilities_are_those_of_the_stationary_distribution():
     found = model.predict_proba(NEW)
     assert np.abs(found - expected).max() < 0.015
     assert np.ptp(expected) > 0.3  # there is something to find
-
-
-def test_classifiers_that_are_not_linear_are_asked_anew():
-    tree = DecisionTreeClassifier(max_depth=2, min_samples_leaf=40, random_state=0)
-    model = DependencyNetwork(tree, n_samples=1500, burn_in=50, random_state=0).fit(X, Y)
-    expected = np.array([stationary(tree, row) for row in NEW[:3]])
-    assert np.abs(model.predict_proba(NEW[:3]) - expected).max() < 0.03
 
 
 def test_the_answer_to_a_document_depends_on_no_other():

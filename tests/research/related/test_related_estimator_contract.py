@@ -1,7 +1,6 @@
 """Every related method is a scikit-learn multilabel classifier with the inputs of the library."""
 
 import os
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -9,10 +8,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from labelkin import NaiveBayes, PlattSVM
 from labelkin.research import related
 
 METHODS = [
@@ -49,7 +46,7 @@ def with_random_state(estimator):
 
 
 def world(n=150, seed=0):
-    """Word counts of five labels: one that nobody has, one that all have, one rare."""
+    """Return word counts and six labels: one of no document, one of all documents, one rare."""
     rng = np.random.default_rng(seed)
     Y = (rng.random((n, 6)) < [0.5, 0.3, 0.4, 0.0, 1.0, 0.0]).astype(int)
     Y[:, 1] |= Y[:, 0] & (rng.random(n) < 0.5)
@@ -116,7 +113,7 @@ class TestEveryMethod:
             assert isinstance(found, sparse.sparray) == isinstance(flavour(Y), sparse.sparray)
             np.testing.assert_array_equal(found.toarray(), expected)
 
-    def test_unknown_cells_are_left_out_or_are_an_error_with_a_way_out(self, method):
+    def test_unknown_cells_are_left_out_or_are_an_error_with_a_hint(self, method):
         X, Y = world()
         Y = Y.astype(float)
         Y[np.random.default_rng(1).random(Y.shape) < 0.1] = np.nan
@@ -138,49 +135,11 @@ class TestEveryMethod:
         two = with_random_state(method).set_params(n_jobs=2).fit(X, Y).log_odds(X)
         np.testing.assert_allclose(two, one, atol=1e-12)
 
-    def test_pickling_and_cross_validation(self, method):
-        X, Y = world()
-        Y = Y[:, :3]
-        model = with_random_state(method).fit(X, Y)
-        again = pickle.loads(pickle.dumps(model))
-        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-        probability = cross_val_predict(
-            with_random_state(method), X, Y, cv=3, method="predict_proba"
-        )
-        assert ((probability > 0.5) == Y).mean() > 0.75
-
-    def test_out_of_fold_log_odds(self, method):
-        X, Y = world()
-        unseen = with_random_state(method).fit_out_of_fold(X, Y)
-        assert unseen.shape == Y.shape
-        assert ((unseen > 0) == Y)[:, :3].mean() > 0.75
-
-    def test_init_does_no_work(self, method):
-        strange = {name: object() for name in method.get_params(deep=False)}
-        assert vars(type(method)(**strange)) == strange
-
-    def test_no_documents_to_predict(self, method):
-        X, Y = world()
-        model = with_random_state(method).fit(X, Y)
-        with pytest.raises(ValueError, match="minimum of 1 is required"):
-            model.predict(X[:0])
-
 
 @pytest.mark.parametrize(
-    "make",
-    [
-        related.ClassifierChain,
-        related.ProbabilisticChain,
-        related.StackedRelevance,
-        related.DependentRelevance,
-        related.DependencyNetwork,
-        related.LabelPowerset,
-        related.RAkEL,
-    ],
+    "make", [related.ClassifierChain, related.DependencyNetwork, related.RAkEL]
 )
-@pytest.mark.parametrize(
-    "estimator", ["naive_bayes", NaiveBayes(), PlattSVM(), LogisticRegression()], ids=repr
-)
+@pytest.mark.parametrize("estimator", ["naive_bayes", LogisticRegression()], ids=repr)
 def test_any_classifier_with_probabilities_can_learn_the_labels(make, estimator):
     X, Y = world()
     model = make(estimator, random_state=0).fit(X, Y)
@@ -191,30 +150,22 @@ def test_any_classifier_with_probabilities_can_learn_the_labels(make, estimator)
     ("method", "message"),
     [
         (related.ClassifierChain(order=[0, 0, 1]), "order must be 'random' or name each label"),
-        (related.ClassifierChain(variant="medium"), "variant must be one of 'hard', 'soft'"),
         (related.ClassifierChain(LogisticRegression), "must be an estimator instance"),
         (related.ChainEnsemble(n_chains=0), "n_chains must be a whole number of at least 1"),
         (related.ProbabilisticChain(exact_labels=17), "exact_labels must be at most 16"),
-        (related.ProbabilisticChain(decide="all"), "decide must be one of 'label_set', 'labels'"),
-        (related.ProbabilisticChain(beam_width=0), "beam_width must be a whole number"),
         (related.StackedRelevance(min_correlation=2), "min_correlation must be from 0 to 1"),
         (related.DependentRelevance(trained_on="both"), "trained_on must be one of 'true'"),
-        (related.DependentRelevance(variant="medium"), "variant must be one of 'hard', 'soft'"),
-        (related.DependencyNetwork(n_samples=0), "n_samples must be a whole number"),
         (related.DependencyNetwork(burn_in=-1), "burn_in must be a whole number of at least 0"),
-        (related.MLkNN(0), "n_neighbors must be a whole number of at least 1, got 0"),
         (related.MLkNN(smoothing=0), "smoothing must be positive, got 0"),
         (related.BRkNN(metric="manhattan"), "metric must be one of 'euclidean', 'cosine'"),
         (related.IBLR(ridge=0), "ridge must be positive, got 0"),
-        (related.MixtureModel(0), "smoothing must be positive, got 0"),
         (related.ParametricMixture(3), r"order must be 1 \(PMM1\) or 2 \(PMM2\), got 3"),
         (related.LabelPowerset(min_documents=0), "min_documents must be a whole number"),
         (related.RAkEL(variant="medium"), "variant must be one of 'hard', 'soft'"),
-        (related.RAkEL(subset_size=0), "subset_size must be a whole number"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_what_is_no_choice_is_an_error_that_states_the_rule(method, message):
+def test_wrong_parameters_are_errors_that_state_the_rule(method, message):
     X, Y = world()
     with pytest.raises((TypeError, ValueError), match=message):
         method.fit(X, Y[:, :3])

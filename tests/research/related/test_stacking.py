@@ -60,12 +60,3 @@ def test_dependent_relevance_learns_from_true_labels_and_is_shown_predicted_ones
         )
         asked = np.hstack([NEW, new[:, others] > 0.5])
         np.testing.assert_allclose(ours[:, j], second.decision_function(asked), atol=1e-3)
-
-
-def test_dependent_relevance_can_learn_from_predictions_of_unseen_documents():
-    base = PerLabel(LR, random_state=0)
-    ours = DependentRelevance(base, trained_on="predicted", variant="soft").fit(X, Y).log_odds(NEW)
-    unseen, new = first_level()
-    second = LogisticRegression(tol=1e-8, max_iter=1000).fit(np.hstack([X, unseen[:, 1:]]), Y[:, 0])
-    expected = second.decision_function(np.hstack([NEW, new[:, 1:]]))
-    np.testing.assert_allclose(ours[:, 0], expected, atol=1e-3)

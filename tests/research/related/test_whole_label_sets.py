@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
 
 from labelkin.research.related import LabelPowerset, RAkEL
 from labelkin.research.related.whole_label_sets import draw_subsets
@@ -26,11 +25,6 @@ def test_a_powerset_is_multiclass_classification_of_label_sets():
     np.testing.assert_array_equal(by_labels.predict(NEW), share @ sets > 0.5)
 
 
-def test_a_classifier_without_probabilities_gives_its_set_all():
-    ours = LabelPowerset(SVC(kernel="linear")).fit(X, Y)
-    np.testing.assert_array_equal(ours.predict(NEW), ours.predict_proba(NEW) > 0.5)
-
-
 def test_rare_label_sets_count_as_their_largest_frequent_subsets():
     sets = [["a"]] * 4 + [["b", "c"]] * 3 + [["a", "b", "c"]] + [["d"]]
     X = np.arange(9.0)[:, None]
@@ -43,11 +37,6 @@ def test_rare_label_sets_count_as_their_largest_frequent_subsets():
     assert len(one.label_sets_) == 2
     everything = LabelPowerset(LogisticRegression(), min_documents=100).fit(X, sets)
     assert len(everything.label_sets_) == 4  # none is frequent: nothing is pruned
-
-
-def test_rakel_with_all_labels_in_one_subset_is_the_powerset():
-    ours = RAkEL(LogisticRegression(), subset_size=4).fit(X, Y).predict(NEW)
-    np.testing.assert_array_equal(ours, LabelPowerset(LogisticRegression()).fit(X, Y).predict(NEW))
 
 
 @pytest.mark.parametrize("variant", ["hard", "soft"])

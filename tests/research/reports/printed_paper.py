@@ -24,7 +24,7 @@ def printed_tables():
 
 
 def rows_in(body):
-    """Return name → the tokens of a row, whatever stands between them."""
+    """Return the tokens of each row by name."""
     rows = {}
     for line in re.split(r"\\\\", body):
         name = re.match(r"\s*(?:\\hline\s*)?((?:NB|k-?NN|KNN|SVM|BLR|SMO)[^&$]*)", line)

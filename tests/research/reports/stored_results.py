@@ -59,7 +59,7 @@ def store_results(folder, text, Y, log_odds, names=None, left_out=()):
 
 def _store_run(place, run, log_odds):
     block = np.asarray(log_odds, dtype=np.float64)
-    made = {"versions": {"labelkin": "0"}, "seconds": {}, "shape": block.shape}
+    made = {"versions": {"labelkin": "0"}, "seconds": {}}
     with new_run(place, {**run.record(), **made}) as part:
         write_log_odds(part, [block], block.shape)
 

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from stored_results import experiment_text, store_results
 
-from labelkin.research.reports.paper import (
+from labelkin.research.reports.results import read_outcomes
+from labelkin.research.reports.tables import (
     example_table,
     f1_summary,
-    further_tables,
     label_table,
     loss_summary,
+    markdown_table,
 )
-from labelkin.research.reports.results import read_outcomes
-from labelkin.research.reports.tables import markdown_table
 
 TINY = np.array([[1, 0], [1, 0], [0, 1], [1, 1]])
 # NB finds the first label of two documents; every score below is computed by hand.
@@ -66,22 +65,6 @@ def test_the_example_based_table_marks_better_or_equal_and_worse(tiny):
         ["NB+SMO+M1", "0.62500", "◦", "1.00000", "◦", "0.25000", "•"],
         ["NB+SMO+M2", "0.37500", "•", "0.50000", "•", "0.25000", "•"],
     ]
-
-
-def test_the_papers_one_error_is_complemented_with_its_marks_and_the_reason_is_given(tiny):
-    table = example_table(tiny)
-    added = table.rows[1]
-    assert added[5].beside == ("0.15071", "−0.15071")  # printed: 0.84929, marked •
-    assert added[6].beside == ("◦",)
-    assert added[1].beside == ("0.01291", "+0.23709") and added[2].beside == ("•",)
-    assert any("fits 1 − one-error" in note for note in table.notes)
-
-
-def test_a_corpus_outside_the_paper_has_no_figures_beside(tmp_path):
-    outcome = outcome_of(tmp_path, "yeast")
-    for table in (label_table(outcome), example_table(outcome), f1_summary([outcome])):
-        assert not any(cell.beside for row in table.rows for cell in row)
-        assert not any("paper's" in note for note in table.notes)
 
 
 def counted_world(system, seed):
@@ -150,10 +133,3 @@ def test_notes_name_seeds_samples_and_classifiers(tiny, tmp_path):
     notes = label_table(outcome_of(tmp_path, "rcv1-sample", extra="seeds = [0, 1]")).notes
     assert any(note.startswith("Scores are means over seeds 0, 1;") for note in notes)
     assert "The paper's figures are those for RCV1, not for rcv1-sample." in notes
-
-
-def test_further_metrics_of_the_experiment_have_a_table(tmp_path, tiny):
-    assert list(further_tables(tiny)) == []
-    outcome = outcome_of(tmp_path, extra='metrics = ["micro_f1", "micro_recall"]')
-    (metrics,) = further_tables(outcome)
-    assert [row[1].text for row in metrics.rows][:3] == ["0.40000", "0.60000", "1.00000"]

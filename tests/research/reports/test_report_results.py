@@ -2,17 +2,16 @@
 
 import math
 import zlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 from stored_results import experiment_text, find, store_results, system_of
 
-from labelkin.research.reports.paper import label_table
-from labelkin.research.reports.results import Outcome, evaluate_system, read_outcomes
-from labelkin.research.reports.scores import paper_scores
+from labelkin.evaluation.metrics import evaluate
+from labelkin.research.reports.results import EvaluatedSystem, Outcome, read_outcomes
+from labelkin.research.reports.tables import label_table
 
 SEEDS = (3, 7)
 LEFT_OUT = ("kNN@seed3", "SVM+SMO+M2@seed3", "SVM+SMO+M2@seed7", "NB+BLR+M1@seed7")
@@ -61,23 +60,6 @@ def test_scores_are_means_of_scikit_learn_over_seeds(stored, system):
         assert find(stored, system, metric).value == pytest.approx(mean, abs=1e-12)
 
 
-def test_the_change_is_the_change_of_the_means(stored):
-    added, alone = (
-        np.mean([sklearn_scores(system, seed)["macro_f1"] for seed in SEEDS])
-        for system in ("kNN+BLR+M1", "kNN")
-    )
-    score = find(stored, "kNN+BLR+M1", "macro_f1")
-    assert score.change == pytest.approx(100 * (added / alone - 1))
-    assert score.lead == pytest.approx(added - alone)
-
-
-def test_the_difference_is_from_the_figure_of_the_paper(stored):
-    score = find(stored, "NB+SMO+M2", "one_error")
-    assert score.paper.value == pytest.approx(1 - 0.83107)
-    assert score.difference == pytest.approx(score.value - (1 - 0.83107))
-    assert score.paper == paper_scores("reuters21578")["NB+SMO+M2", "one_error"]
-
-
 def test_sign_tests_compare_a_system_with_its_baseline_of_the_same_seed(stored):
     note = find(stored, "NB+BLR+M2", "micro_f1").note
     for seed in SEEDS:
@@ -93,14 +75,6 @@ def test_sign_tests_compare_a_system_with_its_baseline_of_the_same_seed(stored):
     assert (test.baseline, test.proposal) == ("NB", "NB+BLR+M2")
 
 
-def test_systems_have_the_order_of_the_paper(stored):
-    groups = [[scores["micro_f1"].system for scores in group] for group in stored.groups()]
-    additions = ["", "+BLR+M1", "+BLR+M2", "+SMO+M1", "+SMO+M2"]
-    assert groups == [[c + addition for addition in additions] for c in ("NB", "kNN", "SVM")]
-    pairs = [(alone.name, added.name) for alone, added in stored.pairs()]
-    assert pairs == [(group[0], name) for group in groups for name in group[1:]]
-
-
 def test_missing_runs_are_named_and_have_nan_scores(unfinished):
     expected = [f"{run.replace('@', ' (').replace('seed', 'seed ')})" for run in LEFT_OUT]
     assert sorted(unfinished.missing) == sorted(expected)
@@ -111,61 +85,15 @@ def test_missing_runs_are_named_and_have_nan_scores(unfinished):
     assert score.baseline == pytest.approx(sklearn_scores("NB", 3)["micro_f1"])
 
 
-def test_a_system_without_its_baseline_has_no_change(tmp_path):
-    score = find(read(tmp_path, ("SVM@seed0",))[0], "SVM+BLR+M2", "macro_f1")
-    assert score.value == pytest.approx(sklearn_scores("SVM+BLR+M2", 0)["macro_f1"])
-    assert math.isnan(score.change) and score.sign == "" and score.mark == ""
-
-
-def test_each_corpus_of_an_experiment_has_an_outcome(tmp_path):
-    corpora = "reuters21578 yeast"
-    first, second = read(tmp_path, corpus=corpora, title="Two", contents=("NB",))
-    assert (first.title, first.paper) == ("Two: reuters21578", "reuters21578")
-    assert (second.title, second.paper) == ("Two: yeast", None)
-    assert all(score.paper is None for score in second.scores)
-
-
-def test_an_evidence_weight_other_than_1_has_no_figure_of_the_paper(tmp_path):
-    (outcome,) = read(tmp_path, contents=("NB",), extra="evidence_weights = [1.0, 0.35]")
-    assert find(outcome, "NB+BLR+M2 w=0.35", "micro_f1").paper is None
-    assert find(outcome, "NB+BLR+M2", "micro_f1").paper is not None
-
-
-def test_facts_and_classifiers_are_described(stored):
-    assert stored.facts["Seeds"] == "3, 7"
-    assert stored.facts["Source"] == "synthetic"
-    assert stored.classifiers["kNN"] == "nearest_neighbours (n_neighbors = 30) on tfidf"
-
-
-def test_a_damaged_run_is_named(tmp_path):
-    folder = store_results(tmp_path, experiment_text(contents=("NB",)), Y, log_odds)
-    with (folder / "reuters21578/runs/NB+BLR+M1@seed0/log_odds.npy").open("r+b") as file:
-        file.seek(200)
-        file.write(b"\xff\xff\xff\xff")
-    with pytest.raises(ValueError, match=r"NB\+BLR\+M1@seed0"):
-        read_outcomes(folder)
-
-
 def evaluated(*systems):
     """Return an outcome of systems: addition, rule and log-odds, and the cut of the rule."""
-    found = [
-        evaluate_system(
-            Y,
-            None if rule else log_odds,
-            log_odds > cut,
-            content="NB",
-            addition=addition,
-            rule=rule,
-        )
-        for addition, rule, log_odds, cut in systems
-    ]
-    return Outcome("toy", "toy", found)
-
-
-def test_a_change_from_0_is_nan():
-    outcome = evaluated(("", "", np.full(Y.shape, -9.0), 0.0), ("M", "", log_odds("M", 0), 0.0))
-    assert find(outcome, "NB", "micro_f1").value == 0
-    assert math.isnan(find(outcome, "NB+M", "micro_f1").change)
+    found = []
+    for addition, rule, log_odds, cut in systems:
+        scores, decided = (None if rule else log_odds), sparse.csr_array(log_odds > cut)
+        evaluation = evaluate(Y, scores, decided)
+        found.append(EvaluatedSystem("NB", addition, 0, rule, scores, decided, evaluation))
+    planned = [("NB", addition, 0) for addition, rule, *_ in systems if not rule]
+    return Outcome("toy", "toy", found, planned)
 
 
 def test_a_rule_is_compared_with_the_same_rule_on_the_content_alone():
@@ -175,22 +103,5 @@ def test_a_rule_is_compared_with_the_same_rule_on_the_content_alone():
     )  # fmt: skip
     low = {s.addition: s for s in outcome.scores if (s.rule, s.metric) == ("low", "micro_f1")}
     assert low["M"].baseline == low[""].value != find(outcome, "NB", "micro_f1").value
-    assert len(outcome.groups()[0]) == 2 and len(outcome.pairs()) == 1
+    assert len(label_table(outcome).rows) == 2 and len(outcome.pairs()) == 1
     assert not any(s.metric == "one_error" and s.rule for s in outcome.scores)
-
-
-def test_plots_show_the_learned_weight_if_there_is_one():
-    additions = ["", "BLR+M1", "BLR+M2", "BLR+M2 w=auto"]
-    for n, expected in [(1, ""), (3, "BLR+M2"), (4, "BLR+M2 w=auto")]:
-        outcome = evaluated(*((one, "", log_odds(one, 0), 0.0) for one in additions[:n]))
-        assert outcome.addition == expected
-
-
-@pytest.mark.parametrize(
-    ("sign", "tone"), [("≪", "better"), ("<", "better"), ("~", ""), (">", "worse"), ("≫", "worse")]
-)
-def test_the_tone_of_a_change_is_that_of_its_sign(stored, sign, tone):
-    baseline, proposal, *_ = stored.systems
-    signed = replace(proposal, macro=replace(proposal.macro, sign=sign))
-    row = label_table(replace(stored, systems=[baseline, signed], planned=())).rows[1]
-    assert (row[5].tone, row[6].tone, row[6].text) == (tone, tone, sign)

@@ -7,16 +7,13 @@ from importlib.resources import files
 import pytest
 from printed_paper import CAPTIONS, printed_tables
 
-from labelkin.research.reports.paper import broken_one_errors, one_error_note
-from labelkin.research.reports.scores import (
-    F1_METRICS,
-    LOSSES,
+from labelkin.research.experiments.plan import F1_METRICS, LOSSES
+from labelkin.research.reports.results import (
     PAPER_TITLES,
-    paper_corpus,
-    paper_score,
     paper_scores,
     weakest_sign,
 )
+from labelkin.research.reports.tables import broken_one_errors, one_error_note
 
 
 def rows_of(name):
@@ -44,13 +41,6 @@ def test_the_figures_are_those_of_the_six_printed_tables():
     assert given == expected
 
 
-def test_a_figure_has_the_baseline_of_its_content_classifier():
-    score = paper_scores("rcv1")["kNN+SMO+M2", "macro_f1"]
-    assert (score.value, score.baseline) == (0.32626, 0.27494)
-    assert (score.change, score.sign) == (18.67, "≪")
-    assert paper_scores("rcv1")["kNN", "macro_f1"].sign == ""
-
-
 def test_printed_changes_follow_from_the_scores_except_two():
     wrong = [
         (corpus, *key)
@@ -61,17 +51,6 @@ def test_printed_changes_follow_from_the_scores_except_two():
         and abs(100 * (s.value - s.baseline) / s.baseline - s.change) > 0.015
     ]
     assert wrong == [("ohsumed23", "NB+SMO+M2", "macro_f1"), ("rcv1", "SVM+SMO+M2", "micro_f1")]
-
-
-def test_signs_and_marks_point_where_the_scores_do():
-    for row in rows_of("paper_figures.csv"):
-        score = paper_scores(row["corpus"])[row["system"], row["metric"]]
-        if row["metric"] in F1_METRICS and row["sign"] in {"≪", "<"}:
-            assert score.lead > 0
-        elif row["metric"] in F1_METRICS and row["sign"] in {"≫", ">"}:
-            assert score.lead < 0
-        elif row["metric"] in ("hamming_loss", "subset_loss"):
-            assert score.mark == row["sign"]
 
 
 def test_one_error_is_1_minus_the_printed_figure_with_reversed_marks():
@@ -97,31 +76,8 @@ def test_complemented_one_error_is_at_most_the_subset_loss():
 
 
 @pytest.mark.parametrize(
-    ("name", "corpus"),
-    [("reuters21578", "reuters21578"), ("ohsumed23", "ohsumed23"), ("rcv1-sample", "rcv1"),
-     ("rcv1", "rcv1"), ("yeast", None), ("newsroom", None)],
-)  # fmt: skip
-def test_a_corpus_name_is_mapped_to_a_corpus_of_the_paper(name, corpus):
-    assert paper_corpus(name) == corpus
-
-
-def test_an_unknown_corpus_is_rejected_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"'reuters21578', 'ohsumed23', 'rcv1', got 'yeast'"):
-        paper_scores("yeast")
-
-
-@pytest.mark.parametrize(
     ("signs", "sign"),
     [("≪≪", "≪"), ("≪<", "<"), ("≫>", ">"), ("≪~", "~"), ("≪≫", "~"), ("<>", "~"), ("~", "~")],
 )
 def test_the_sign_over_seeds_is_the_weakest(signs, sign):
     assert weakest_sign(list(signs)) == weakest_sign(list(reversed(signs))) == sign
-
-
-def test_weka_solvers_have_the_figures_of_the_paper():
-    exact, weka = (
-        paper_score("reuters21578", "NB", addition, "micro_f1")
-        for addition in ("BLR+M2", "BLR (Weka)+M2")
-    )
-    assert weka is exact is not None
-    assert paper_score("reuters21578", "NB", "BLR+M2 w=auto", "micro_f1") is None

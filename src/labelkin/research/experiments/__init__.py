@@ -15,6 +15,7 @@
 
 from labelkin.research.experiments.configuration import (
     find_experiment,
+    new_experiment,
     parse_experiment,
     read_experiment,
     shipped_experiments,
@@ -28,7 +29,6 @@ from labelkin.research.experiments.run_folder import (
     Run,
     read_results,
 )
-from labelkin.research.experiments.template import new_experiment
 
 __all__ = [
     "CorpusResults",

@@ -1,4 +1,4 @@
-"""Experiment files: those that are packaged, and the reader of TOML files.
+"""Experiment files: the packaged ones, the reader of TOML files, and new files from a template.
 
 Errors name the file and the table, the rule and the value received; an unknown key is an error that
 lists the valid keys.
@@ -6,19 +6,38 @@ lists the valid keys.
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
+from string import Template
 from types import UnionType
-from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
+import numpy as np
+from scipy import sparse
+
+from labelkin.corpora import KNOWN, Corpus, load
 from labelkin.evaluation.metrics.inputs import SCORE_NAMES
 from labelkin.research.experiments.plan import (
     AUTO,
     CONTROLS,
+    METRICS,
     PAPER_VARIANTS,
     VARIANT_NAMES,
     Addition,
@@ -34,15 +53,16 @@ from labelkin.research.experiments.train import (
     BASE_PARAMETERS,
     BINARY_RELEVANCE,
     PartKind,
-    check_rule,
-    parameter_types,
+    find_part,
+    make_rule,
     part_names,
 )
-from labelkin.research.reports.scores import METRICS
 from labelkin.text import TermSelection, WordCounts
 from labelkin.vocabulary.files import PACKAGED
 
-_PACKAGED = files("labelkin.research.experiments").joinpath("configurations")
+_FILES = files("labelkin.research.experiments")
+#: Number of documents from which on words must occur in three of them, as in the paper.
+_MANY = 200
 _NamedPart = TypeVar("_NamedPart", bound=Classifier | Thresholds)
 
 
@@ -55,10 +75,6 @@ class _Rule(NamedTuple):
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _is_weight(value: Any) -> bool:
@@ -85,6 +101,8 @@ def _listed(names: Iterable[Any]) -> str:
     return ", ".join(map(repr, names))
 
 
+#: Parameters that are set by the program or do not change the results.
+_NOT_SET = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "words"}
 _ANYTHING = _Rule("a value", lambda value: True)
 _TEXT = _Rule("a text that is not empty", lambda v: isinstance(v, str) and bool(v.strip()))
 #: Names become parts of file names and of the systems' names.
@@ -95,7 +113,7 @@ _NAME = _Rule(
 _TABLE = _Rule("a table", lambda v: isinstance(v, dict))
 _OF_TYPE: dict[Any, _Rule] = {
     bool: _Rule("true or false", lambda v: isinstance(v, bool)),
-    int: _Rule("a whole number of at least 0", _is_whole),
+    int: _Rule("a whole number of at least 0", lambda v: type(v) is int and v >= 0),
     float: _Rule("a number", _is_number),
     str: _TEXT,
     Mapping: _TABLE,
@@ -113,8 +131,13 @@ def _rule_of(annotation: Any) -> _Rule:
 
 
 def _rules_of(make: Callable[..., Any]) -> dict[str, _Rule]:
-    """Return the rules for the parameters of a class."""
-    return {name: _rule_of(type_) for name, type_ in parameter_types(make).items()}
+    """Return the rules for the parameters of a class or function that an experiment may set."""
+    hints = get_type_hints(make.__init__) if inspect.isclass(make) else {}
+    return {
+        name: _rule_of(hints.get(name, type(parameter.default)))
+        for name, parameter in inspect.signature(make).parameters.items()
+        if name not in _NOT_SET
+    }
 
 
 _EXPERIMENT = {
@@ -126,7 +149,7 @@ _EXPERIMENT = {
     ),
     "seeds": _Rule(
         "a list of at least one seed, of distinct whole numbers of at least 0",
-        lambda v: _is_list(v, _is_whole) and len(v) > 0,
+        lambda v: _is_list(v, _OF_TYPE[int].accepts) and len(v) > 0,
     ),
     **dict.fromkeys(("words", "content", "related", "labels", "thresholds"), _TABLE),
     "variants": _some_of(VARIANT_NAMES),
@@ -138,14 +161,8 @@ _EXPERIMENT = {
     "controls": _some_of(CONTROLS),
     "metrics": _some_of(SCORE_NAMES),
 }
-#: The part of a corpus whose documents are chosen: a key of [corpus.documents].
-_PARTS = ("train", "test")
-_CORPUS = {key: rule for key, rule in _rules_of(CorpusChoice).items() if key not in _PARTS} | {
-    "name": _NAME,
-    "documents": _TABLE,
-    "test_share": _Rule("a number between 0 and 1", lambda v: _is_number(v) and 0 < v < 1),
-}
-_DOCUMENTS = {part: _rules_of(CorpusChoice)[part] for part in _PARTS}
+_SHARE = _Rule("a number between 0 and 1", lambda v: _is_number(v) and 0 < v < 1)
+_CORPUS = {**_rules_of(CorpusChoice), "name": _NAME, "test_share": _SHARE}
 _FEATURES = {"weights": _one_of(WEIGHTS), "terms": _TABLE}
 
 
@@ -157,8 +174,8 @@ def shipped_experiments() -> dict[str, str]:
     >>> "reuters21578" in shipped_experiments()
     True
     """
-    found = {file.name.removesuffix(".toml"): file for file in _PACKAGED.iterdir()}
-    return {name: found[name].read_text(encoding="utf-8") for name in sorted(found)}
+    packaged = sorted((_FILES / "configurations").iterdir(), key=lambda file: file.name)
+    return {file.name.removesuffix(".toml"): file.read_text("utf-8") for file in packaged}
 
 
 def find_experiment(name: str | os.PathLike[str]) -> Experiment:
@@ -227,12 +244,14 @@ def parse_experiment(
     corpora = top["corpus"] if isinstance(top["corpus"], list) else [top["corpus"]]
     choices = tuple(_read_corpus(one, top, place, Path(folder)) for one in corpora)
     place.check_distinct([choice.name for choice in choices], "corpora")
+    words = top.get("words", {})
+    place.inside("words").check(words, _rules_of(WordCounts))
     return Experiment(
         name=top["name"],
         title=top.get("title", top["name"]),
         corpora=choices,
         seeds=tuple(top.get("seeds", [0])),
-        words=_read_parameters(top.get("words", {}), WordCounts, place.inside("words")),
+        words=words,
         metrics=tuple(top.get("metrics", METRICS)),
         additions=_read_additions(top, place),
         text=text,
@@ -261,8 +280,6 @@ def _read_corpus(
     place = above.inside("corpus")
     place.check(table, _CORPUS, () if "path" in table else ["name"])
     given = {"name": Path(table.get("path", "")).stem, **table}
-    documents = given.pop("documents", {})
-    place.inside("documents").check(documents, _DOCUMENTS)
     for key in ("path", "vocab"):
         if key in table and (key == "path" or table[key] not in PACKAGED):
             given[key] = str(folder / Path(table[key]).expanduser())
@@ -273,13 +290,11 @@ def _read_corpus(
             f"the corpus {given['name']} must have a content classifier: [content.NB]."
         )
 
-    def read_related(name: str, values: Mapping[str, Any], place: _Place) -> RelatedMethod:
-        return _read_related(name, values, place, content)
-
+    read_related = partial(_read_related, content)
     related = _read_parts(top, "related", read_related, above)
     related |= _read_parts(table, "related", read_related, place)
     place.check_distinct([*content, *related], "content classifiers and related methods")
-    return CorpusChoice(**{**given, **documents, "content": content, "related": related})
+    return CorpusChoice(**{**given, "content": content, "related": related})
 
 
 def _read_content(name: str, table: Mapping[str, Any], place: _Place) -> ContentChoice:
@@ -293,14 +308,15 @@ def _read_content(name: str, table: Mapping[str, Any], place: _Place) -> Content
 
 
 def _read_related(
-    name: str, table: Mapping[str, Any], place: _Place, content: Mapping[str, ContentChoice]
+    content: Mapping[str, ContentChoice], name: str, table: Mapping[str, Any], place: _Place
 ) -> RelatedMethod:
     """Read a related method; ``estimator`` names a content classifier with its features."""
     kind, base = table.get("classifier"), content.get(table.get("estimator", ""))
-    types = parameter_types("related", kind) if kind in part_names("related") else {}
+    is_named = kind in part_names("related")
+    taken = _rules_of(find_part("related", str(kind))) if is_named else {}
     is_positive = _Rule("a number of seconds above 0", lambda v: _is_number(v) and v > 0)
     besides = {"time_limit": is_positive, **({} if base else _FEATURES)}
-    if kind == BINARY_RELEVANCE or BASE_PARAMETERS & set(types):
+    if kind == BINARY_RELEVANCE or BASE_PARAMETERS & set(taken):
         besides["estimator"] = _one_of(content)
     must = ["estimator"] if kind == BINARY_RELEVANCE else []
     classifier, parameters = _read_part(table, "related", place, besides=besides, must=must)
@@ -314,8 +330,8 @@ def _read_related(
 def _read_features(table: Mapping[str, Any], place: _Place) -> dict[str, Any]:
     """Return the features of a classifier: weights, and a selection of terms."""
     terms = table.get("terms")
-    if isinstance(terms, dict):
-        terms = _read_parameters(terms, TermSelection, place.inside("terms"))
+    if terms is not None:
+        place.inside("terms").check(terms, _rules_of(TermSelection))
     return {"weights": table.get("weights", "counts"), "terms": terms}
 
 
@@ -326,7 +342,7 @@ def _read_labels(name: str, table: Mapping[str, Any], place: _Place) -> Classifi
 def _read_thresholds(name: str, table: Mapping[str, Any], place: _Place) -> Thresholds:
     thresholds = Thresholds(name, *_read_part(table, "thresholds", place, key="rule"))
     try:
-        check_rule(thresholds)
+        make_rule(thresholds).fit(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.eye(2))
     except ValueError as error:
         raise place.error(str(error)) from None
     return thresholds
@@ -358,18 +374,10 @@ def _read_part(
     """Return the name and the parameters of a part; other keys must be in ``besides``."""
     given = {name: value for name, value in table.items() if name == key}
     place.check(given, {key: _one_of(part_names(kind))}, [key])
-    types = parameter_types(kind, table[key])
-    rules = {name: _rule_of(type_) for name, type_ in types.items() if name not in BASE_PARAMETERS}
+    every = _rules_of(find_part(kind, table[key]))
+    rules = {name: rule for name, rule in every.items() if name not in BASE_PARAMETERS}
     place.check(table, {**rules, **besides, key: _TEXT}, must)
     return table[key], {name: value for name, value in table.items() if name in rules}
-
-
-def _read_parameters(
-    table: Mapping[str, Any], make: Callable[..., Any], place: _Place
-) -> dict[str, Any]:
-    """Return a table that contains only the parameters of a transformer."""
-    place.check(table, _rules_of(make))
-    return dict(table)
 
 
 class _Place(NamedTuple):
@@ -409,3 +417,106 @@ class _Place(NamedTuple):
         alike = sorted({name for name in names if folded.count(name.casefold()) > 1})
         if alike:
             raise self.error(f"{what} must differ in more than upper and lower case, got {alike}.")
+
+
+def new_experiment(
+    place: str | os.PathLike[str],
+    file: str | os.PathLike[str],
+    *,
+    corpus: Corpus | None = None,
+    **options: Any,
+) -> str:
+    """Return the text of an experiment on a corpus, to be written to ``file``.
+
+    It compares the content alone, the paper's M2 and the learned weight; the other options are
+    comments. Split, words and weights are chosen by the features of the corpus.
+
+    Parameters
+    ----------
+    place : str or path
+        The path or the name of the corpus, as for :func:`labelkin.corpora.load`.
+    file : path
+        The path of the new file; a relative path of the corpus is relative to its folder.
+    corpus : Corpus, optional
+        The corpus, if it is already loaded.
+    **options
+        Further arguments of :func:`labelkin.corpora.load`: ``separator="|"`` for a table.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from labelkin import corpora
+    >>> text = new_experiment("newsroom", "newsroom.toml", corpus=corpora.newsroom(100))
+    >>> "[corpus]" in text
+    True
+    """
+    corpus = load(place, **options) if corpus is None else corpus
+    if corpus.Y.shape[0] < 2:
+        raise ValueError(
+            "An experiment must have at least 2 documents, one to train and one to test, and "
+            f"{os.fspath(place)} has {corpus.Y.shape[0]}."
+        )
+    path, name = Path(place), os.fspath(place)
+    if name not in KNOWN:
+        name = re.sub(r"[^A-Za-z0-9]+", "-", path.stem).strip("-") or "mine"
+        name = f"my-{name}" if name in KNOWN else name
+        options["path"] = path
+    if "path" in options and not Path(options["path"]).is_absolute():
+        options["path"] = os.path.relpath(options["path"], Path(file).parent)
+    lines = [f"name = {_toml(name)}"]
+    lines += [f"path = {_toml(options.pop('path'))}"] if "path" in options else []
+    lines += [f"options = {_toml(options)}"] if options else []
+    template = _FILES / "template.toml"
+    return Template(template.read_text(encoding="utf-8")).substitute(
+        corpus=path.name,
+        file=Path(file).name,
+        name=_toml(name),
+        title=_toml(f"{path.name}: effect of label evidence"),
+        place="\n".join([*lines, _split_lines(corpus)]),
+        words=_word_lines(corpus) if corpus.features == "text" else "",
+        **_weights(corpus),
+    )
+
+
+def _split_lines(corpus: Corpus) -> str:
+    n_train, n_test = len(corpus.train), len(corpus.test)
+    if n_test:
+        return f"# The corpus has a split: {n_train:,} training and {n_test:,} test documents."
+    return (
+        "test_share = 0.3 # the corpus has no split: 30 % of the documents are drawn for testing\n"
+        "split_seed = 0"
+    )
+
+
+def _word_lines(corpus: Corpus) -> str:
+    """Return how words are counted, with values that fit the corpus and what is installed."""
+    stem = "true" if find_spec("Stemmer") else 'false # true needs pip install "labelkin[text]"'
+    fewest = 3 if len(corpus.train) >= _MANY else 1
+    return (
+        '[words]\nlanguage = "english" # of stop words and stems: "german", "french" …\n'
+        f"stem = {stem}\n"
+        f"min_documents = {fewest} # rarer words, by training documents, are left out\n\n"
+    )
+
+
+def _weights(corpus: Corpus) -> dict[str, str]:
+    """Return the feature weights for the SVM, and naive Bayes with its feature weights."""
+    svm, naive_bayes, counts = "tfidf", "naive_bayes", "counts"
+    if corpus.features == "numbers" and not sparse.issparse(corpus.documents):
+        svm, naive_bayes, counts = "standardised_unit", "gaussian_naive_bayes", "standardised"
+    elif corpus.features in ("weights", "numbers"):
+        svm, counts = "as_is", "presence"
+    return {"weights": svm, "naive_bayes": naive_bayes, "naive_bayes_weights": counts}
+
+
+def _toml(value: Any) -> str:
+    """Return a plain value as TOML on one line."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{key} = {_toml(inner)}' for key, inner in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    plain = os.fspath(value) if isinstance(value, os.PathLike) else value
+    return json.dumps(plain, ensure_ascii=False)

@@ -14,6 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+#: The paper's metrics, in the order of its tables: two for which higher is better, three losses.
+F1_METRICS = ("micro_f1", "macro_f1")
+LOSSES = ("hamming_loss", "subset_loss", "one_error")
+METRICS = (*F1_METRICS, *LOSSES)
 #: The learned evidence weight.
 AUTO: Literal["auto"] = "auto"
 #: How the other labels are filled in: the paper's two ways, and M1 with learned cuts.

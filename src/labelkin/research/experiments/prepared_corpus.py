@@ -1,10 +1,10 @@
-"""A corpus made ready for runs: which documents and labels are used, and what classifiers see."""
+"""Preparation of a corpus for runs: its documents, labels and features."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,15 +24,23 @@ from labelkin.vocabulary import LabelNames, read_vocabulary
 
 Rows = NDArray[np.int64]
 
-#: The weights of :class:`labelkin.text.TermWeights`; 1 where a term is present; the corpus' own
-#: numbers; these with mean 0 and variance 1; the same in rows of length 1, as SVMs like them;
-#: from 0 to 1 over the training documents, as neighbours do; and the texts, for views of them.
 TEXTS = "texts"
-WEIGHTS = (
-    *("counts", "tfidf", "ltc", "presence", "as_is", TEXTS),
-    *("standardised", "standardised_unit", "min_max"),
-)
-#: What must be counts: a term that is there twice as often.
+#: Features by name: weights of :class:`labelkin.text.TermWeights`; 1 where a term is present; the
+#: numbers of the corpus; these with mean 0 and variance 1; the same in rows of length 1, for SVMs;
+#: from 0 to 1 over the training documents, for neighbours.
+_TRANSFORMERS: dict[str, Callable[[], Any]] = {
+    "counts": lambda: TermWeights("counts"),
+    "tfidf": lambda: TermWeights("tfidf"),
+    "ltc": lambda: TermWeights("ltc"),
+    "presence": Binarizer,
+    "as_is": lambda: "passthrough",
+    "standardised": StandardScaler,
+    "standardised_unit": lambda: make_pipeline(StandardScaler(), Normalizer()),
+    "min_max": MinMaxScaler,
+}
+#: The features of an experiment; ``"texts"``: the texts, for views of them.
+WEIGHTS = (*_TRANSFORMERS, TEXTS)
+#: Weights that must be computed from counts.
 _OF_COUNTS = ("counts", "tfidf", "ltc")
 #: Documents × labels, and documents, that are scored at a time: 2²¹ numbers are 16 MB.
 _BLOCK_CELLS = 2**21
@@ -164,18 +172,8 @@ def fit_features(content: ContentChoice, corpus: PreparedCorpus) -> tuple[Pipeli
             f"{where} must be given a dense matrix, and {corpus.facts['name']} is sparse. "
             "Use 'as_is' or 'tfidf'."
         )
-    weights: Any = {
-        "counts": TermWeights("counts"),
-        "tfidf": TermWeights("tfidf"),
-        "ltc": TermWeights("ltc"),
-        "presence": Binarizer(),
-        "as_is": "passthrough",
-        "standardised": StandardScaler(),
-        "standardised_unit": make_pipeline(StandardScaler(), Normalizer()),
-        "min_max": MinMaxScaler(),
-    }[content.weights]
     terms = "passthrough" if content.terms is None else TermSelection(**content.terms)
-    features = Pipeline([("terms", terms), ("weights", weights)])
+    features = Pipeline([("terms", terms), ("weights", _TRANSFORMERS[content.weights]())])
     return features, features.fit_transform(corpus.X_train, corpus.Y_train)
 
 
@@ -255,16 +253,12 @@ def _sha256(documents: Any, rows: Rows) -> str:
     """Return the checksum of some texts, or of some rows of a dense or sparse matrix."""
     digest = hashlib.sha256(str((len(rows), *documents.shape[1:])).encode())
     for block in _blocks(rows, _BLOCK_DOCUMENTS):
-        for part in _bytes_of(documents[block]):
-            digest.update(part)
+        part = documents[block]
+        if part.dtype == object:
+            for text in part:
+                digest.update(f"{len(text)} {text}".encode("utf-8", "surrogatepass"))
+            continue
+        arrays = (part.data, part.indices, part.indptr) if sparse.issparse(part) else (part,)
+        for array in arrays:
+            digest.update(array.astype(np.float64).tobytes())
     return digest.hexdigest()
-
-
-def _bytes_of(documents: Any) -> Iterator[bytes]:
-    if sparse.issparse(documents):
-        for part in (documents.data, documents.indices, documents.indptr):
-            yield part.astype(np.float64).tobytes()
-    elif documents.dtype == object:
-        yield from (f"{len(text)} {text}".encode("utf-8", "surrogatepass") for text in documents)
-    else:
-        yield documents.astype(np.float64).tobytes()

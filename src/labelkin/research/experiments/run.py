@@ -106,15 +106,16 @@ def _run_missing(
     done = {
         run.place: found
         for run in planned
-        if store.is_complete(folder, run)
+        if store.is_complete(folder / run.place, run)
         for found in [store.read_run(folder, run)]
         if not _has_more_time(run, found)
     }
     write_atomic(folder / store.EXPERIMENT, experiment.text)
     for choice in experiment.corpora:  # one corpus at a time is in memory
-        path = paths.get(choice.name)
-        work = _CorpusWork(experiment, choice, folder, path, run_progress, done)
-        work.restore()
+        path, place = paths.get(choice.name), folder / choice.name
+        work = _CorpusWork(experiment, choice, place, path, run_progress, done)
+        if not all((place / name).exists() for name in (store.TRUTH, store.FACTS)):
+            _ = work.corpus  # writes them
         for run in planned:
             if run.corpus == choice.name and run.place not in done:
                 report(len(done), len(planned), f"{run.name} on {run.corpus}")
@@ -142,8 +143,8 @@ class _CorpusWork:
     ----------
     experiment, choice
         The experiment, and one of its corpora.
-    folder
-        The result folder.
+    place
+        The folder of the corpus in the result folder.
     path
         The path of the corpus; ``None``: that of the experiment.
     progress
@@ -156,7 +157,7 @@ class _CorpusWork:
 
     experiment: Experiment
     choice: CorpusChoice
-    folder: Path
+    place: Path
     path: str | os.PathLike[str] | None
     progress: Progress | None
     done: dict[str, Run]
@@ -172,62 +173,52 @@ class _CorpusWork:
         else:
             self._make_log_odds(run, start)
 
-    def restore(self) -> None:
-        """Write the files of the corpus if they are missing."""
-        if not all((self._place / name).exists() for name in (store.TRUTH, store.FACTS)):
-            _ = self._corpus
-
-    @property
-    def _place(self) -> Path:
-        return self.folder / self.choice.name
-
     @cached_property
-    def _corpus(self) -> PreparedCorpus:
+    def corpus(self) -> PreparedCorpus:
         """The corpus; its label sets are written, or compared with those of the stored runs."""
         if self.progress is not None:
             self.progress(0, 1, f"reading {self.choice.name}")
         corpus = prepare(self.choice, self.experiment.words, self.path)
-        self._place.mkdir(parents=True, exist_ok=True)
-        if any(self._place.glob("runs/*@seed*/run.json")) and (self._place / store.FACTS).exists():
-            old = store.read_facts(self._place).get("sha256")
+        self.place.mkdir(parents=True, exist_ok=True)
+        if any(self.place.glob("runs/*@seed*/run.json")) and (self.place / store.FACTS).exists():
+            old = store.read_facts(self.place).get("sha256")
             changed = store.first_difference(old, corpus.facts["sha256"])
             if changed:
                 raise ValueError(
-                    f"The runs in {self._place} were made on other data: the checksum of "
+                    f"The runs in {self.place} were made on other data: the checksum of "
                     f"{changed}. Use another folder (--out), or delete these."
                 )
-        store.write_truth(self._place, corpus.Y_train, corpus.Y_test, corpus.ids)
-        store.write_json(self._place / store.FACTS, corpus.facts)
+        store.write_truth(self.place, corpus.Y_train, corpus.Y_test, corpus.ids)
+        store.write_json(self.place / store.FACTS, corpus.facts)
         return corpus
 
     @cached_property
     def _labels(self) -> LabelMatrix:
-        return store.read_truth(self._place)[0]
+        return store.read_truth(self.place)[0]
 
     def _make_log_odds(self, run: PlannedRun, start: Run | None) -> None:
-        watch = Stopwatch()
-        shape = self._corpus.Y_test.shape if start is None else start.log_odds().shape
-        trained = self._train(run, start, lambda what: self._report(run, 0, shape[0], what))
+        shape = self.corpus.Y_test.shape if start is None else start.log_odds().shape
+        self._report(run, 0, shape[0], "learning")
+        trained = self._train(run, start)
         self._report(run, 0, shape[0], "documents")
         if start is None:
-            documents = self._corpus.test_blocks(self.choice.content[run.content].weights)
+            documents = self.corpus.test_blocks(self.choice.content[run.content].weights)
         else:
             documents = store.blocks_of(start.log_odds())
         blocks = self._counted(map(trained.log_odds, documents), run, shape[0])
-        record = {**run.record(), "shape": shape, "learned": trained.learned}
-        with store.new_run(self.folder / run.place, record) as part:
+        record = {**run.record(), "learned": trained.learned}
+        with store.new_run(self.place / "runs" / run.name, record) as part:
             store.write_log_odds(part, blocks, shape)
             if trained.out_of_fold is not None:
                 unseen = trained.out_of_fold
                 store.write_array(part / store.OUT_OF_FOLD, [unseen], np.float64, unseen.shape)
-            record["seconds"] = {**watch.seconds(), **trained.seconds}
+            record["seconds"] = trained.seconds
 
-    def _train(self, run: PlannedRun, start: Run | None, report: Callable[[str], None]) -> Trained:
+    def _train(self, run: PlannedRun, start: Run | None) -> Trained:
         addition, out_of_fold = run.addition, run.keeps_out_of_fold
         if addition is None or start is None:
             content = self.choice.content[run.content]
-            return train_content(content, run.seed, self._corpus, report, out_of_fold=out_of_fold)
-        report("learning")
+            return train_content(content, run.seed, self.corpus, out_of_fold=out_of_fold)
         if isinstance(addition, Control):
             return train_control(addition, self._labels, np.array(start.out_of_fold()))
         if out_of_fold or addition.learns_from_content:
@@ -239,38 +230,36 @@ class _CorpusWork:
 
     def _make_decisions(self, run: PlannedRun, scored: Run, thresholds: Thresholds) -> None:
         """Tune a threshold rule out of fold, and decide on another run's log-odds."""
-        watch, rule, scores = Stopwatch(), make_rule(thresholds), scored.log_odds()
+        rule, scores = make_rule(thresholds), scored.log_odds()
         self._report(run, 0, len(scores), "learning")
-        learning = Stopwatch()
+        watch = Stopwatch()
         fit_rule(rule, scored.out_of_fold(), self._labels)
-        learned = learning.seconds("learning_")
+        seconds = watch.seconds("learning_")
         # A rule that decides on all documents together gets them all.
         whole = [np.array(scores)] if rule.needs_batch else store.blocks_of(scores)
         blocks = self._counted(map(rule.decide, whole), run, len(scores))
-        record = {**run.record(), "shape": scores.shape, "to_log_odds": scored.folder.name}
-        with store.new_run(self.folder / run.place, record) as part:
+        record = {**run.record(), "seconds": seconds}
+        with store.new_run(self.place / "runs" / run.name, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
             write_atomic(part / store.CUTS, csv_text([LabelCut._fields, *rule.table()]))
-            record["seconds"] = {**watch.seconds(), **learned}
 
     def _make_related(self, run: PlannedRun, related: RelatedMethod) -> None:
         """Train a related method in a separate process; note if it reaches its time limit."""
-        watch, shape = Stopwatch(), self._corpus.Y_test.shape
+        shape = self.corpus.Y_test.shape
         self._report(run, 0, shape[0], "learning")
-        features, X = fit_features(related, self._corpus)
-        tests = [features.transform(block) for block in self._corpus.test_blocks()]
+        features, X = fit_features(related, self.corpus)
+        tests = [features.transform(block) for block in self.corpus.test_blocks()]
         stack = sparse.vstack if sparse.issparse(tests[0]) else np.vstack
-        job = Job(make_related(related, run.seed), X, self._corpus.Y_train, stack(tests))
+        job = Job(make_related(related, run.seed), X, self.corpus.Y_train, stack(tests))
         answer = run_in_subprocess(job, related.time_limit)
-        record = {**run.record(), "shape": shape, "seconds": watch.seconds()}
-        with store.new_run(self.folder / run.place, record) as part:
+        record = {**run.record(), "seconds": {}}
+        with store.new_run(self.place / "runs" / run.name, record) as part:
             if answer is None:
                 record["out_of_time"] = related.time_limit
                 return
             store.write_array(part / store.LOG_ODDS, [answer.log_odds], np.float64, shape)
             store.write_array(part / store.DECISIONS, [answer.decisions], np.bool_, shape)
-            cpu = answer.seconds["learning_cpu"] + answer.seconds["predicting_cpu"]
-            record["seconds"] |= {**answer.seconds, "cpu": cpu}
+            record["seconds"] = answer.seconds
             record |= {"memory": answer.memory, "warnings": answer.warnings}
 
     def _counted(self, blocks: Iterable[Any], run: PlannedRun, n_documents: int) -> Iterator[Any]:

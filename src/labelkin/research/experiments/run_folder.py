@@ -27,7 +27,7 @@ import platform
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -42,8 +42,7 @@ from labelkin import files
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.research.experiments.configuration import read_experiment
 from labelkin.research.experiments.plan import Experiment, PlannedRun
-from labelkin.scaling.array_files import read_archive
-from labelkin.scaling.blocks import read_block
+from labelkin.scaling.blocks import read_archive, read_block
 
 EXPERIMENT, TRUTH, FACTS = "experiment.toml", "truth.npz", "corpus.json"
 LOG_ODDS, DECISIONS, RECORD = "log_odds.npy", "decisions.npy", "run.json"
@@ -77,8 +76,8 @@ class Run:
     versions
         Of Python and the packages it was made with.
     seconds
-        ``"wall"`` and ``"cpu"`` of the whole run, ``"learning_wall"`` and ``"learning_cpu"`` of
-        learning from training documents.
+        ``"learning_wall"`` and ``"learning_cpu"`` of learning from training documents; of related
+        methods also ``"predicting_wall"`` and ``"predicting_cpu"``.
     learned
         Learned numbers: ``"evidence_weight"`` of a learned weight.
     folder
@@ -102,9 +101,9 @@ class Run:
     configuration: Mapping[str, Any]
     versions: Mapping[str, str]
     seconds: Mapping[str, float]
-    learned: Mapping[str, float]
     folder: Path
     log_odds_folder: Path
+    learned: Mapping[str, float] = field(default_factory=dict)
     memory: float | None = None
     out_of_time: float | None = None
     warnings: Sequence[str] = ()
@@ -215,7 +214,7 @@ def read_results(folder: str | os.PathLike[str], *, partial: bool = False) -> Re
         )
     experiment = read_experiment(folder / EXPERIMENT)
     planned = experiment.runs() + experiment.threshold_runs()
-    missing = [run for run in planned if not is_complete(folder, run)]
+    missing = [run for run in planned if not is_complete(folder / run.place, run)]
     if missing and not partial:
         raise FileNotFoundError(
             f"{folder} is unfinished: {len(missing)} of {len(planned)} runs are missing, the first "
@@ -244,57 +243,42 @@ def corpus_results(folder: Path, corpus: str, runs: Sequence[Run]) -> CorpusResu
     )
 
 
-def is_complete(folder: Path, run: PlannedRun) -> bool:
+def is_complete(place: Path, run: PlannedRun) -> bool:
     """Return whether a run is there with all that others need of it, and the run it decides on."""
-    place = folder / run.place
     if run.keeps_out_of_fold and not (place / OUT_OF_FOLD).exists():
         return False
     scored = run.start if run.thresholds else None
-    return place.is_dir() and (scored is None or (folder / scored.place).is_dir())
+    return place.is_dir() and (scored is None or place.with_name(scored.name).is_dir())
 
 
 def read_run(folder: Path, planned: PlannedRun) -> Run:
     """Read a run and check its arrays and its configuration."""
     place, scored = folder / planned.place, planned.start if planned.thresholds else None
-    arrays = {DECISIONS: np.bool_} if scored else {LOG_ODDS: np.float64, DECISIONS: np.bool_}
-    if planned.related is not None and not (place / LOG_ODDS).exists():
-        arrays = {}  # it was stopped, or the record names the missing file
-    record = _read_record(place, planned, arrays)
+    record = _read_record(place, planned)
+    given = ("versions", "seconds", "learned", "memory", "out_of_time", "warnings")
     return Run(
         **planned.record(),
-        versions=record["versions"],
-        seconds=record["seconds"],
-        learned=record.get("learned", {}),
+        **{name: record[name] for name in given if name in record},
         folder=place,
         log_odds_folder=folder / scored.place if scored else place,
-        memory=record.get("memory"),
-        out_of_time=record.get("out_of_time"),
-        warnings=record.get("warnings", ()),
     )
 
 
-def _read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the contents of ``run.json`` after checking it against the files and the plan.
-
-    ``arrays`` are the arrays that the run must have, by file name, and their types.
-    """
+def _read_record(folder: Path, planned: PlannedRun) -> dict[str, Any]:
+    """Return the contents of ``run.json`` after checking it against the files and the plan."""
     try:
         record = json.loads((folder / RECORD).read_bytes())
-        checksums, shape = dict(record["sha256"]), tuple(record["shape"])
+        checksums = dict(record["sha256"])
         changed = first_difference(record["configuration"], planned.configuration)
         _ = record["versions"], record["seconds"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder, f"{RECORD} cannot be read ({error!r})") from None
-    for name in dict.fromkeys([*arrays, *checksums]):
+    for name in checksums:
         if not (folder / name).is_file():
             raise _damaged(folder, f"{name} is missing")
         found, expected = _sha256(folder / name), checksums.get(name)
         if found != expected:
             raise _damaged(folder, f"{name} has the checksum {found}, and {RECORD} has {expected}")
-    for name, dtype in arrays.items():
-        array = read_block(folder / name)
-        if array.shape != shape or array.dtype != dtype:
-            raise _damaged(folder, f"{name} is {array.dtype} of shape {array.shape}, not {shape}")
     if changed:
         raise ValueError(
             f"The run {folder} is not of this experiment: {changed}. Use another folder (--out) "
@@ -351,8 +335,8 @@ def new_run(folder: Path, record: dict[str, Any]) -> Iterator[Path]:
     folder
         Of the run; an incomplete or stopped run there is replaced.
     record
-        The contents of ``run.json`` besides versions and checksums, with ``shape``; read at the
-        end, so that the caller can add to it.
+        The contents of ``run.json`` besides versions and checksums; read at the end, so that the
+        caller can add to it.
     """
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -424,16 +408,15 @@ def read_truth(folder: Path) -> tuple[LabelMatrix, LabelMatrix, NDArray[Any] | N
     try:
         stored = read_archive(folder / TRUTH)
         names = stored["names"].tolist()
-        train, test = (_read_labels(stored, part, names) for part in ("train", "test"))
-        return train, test, stored.get("ids")
+        parts = []
+        for part in ("train", "test"):
+            data, indices, indptr = (stored[f"{part}_{n}"] for n in ("data", "indices", "indptr"))
+            shape = (len(indptr) - 1, len(names))
+            labels = sparse.csr_array((data, indices, indptr), shape=shape)
+            parts.append(read_labels(labels, names=names))
+        return parts[0], parts[1], stored.get("ids")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder / TRUTH, repr(error)) from None
-
-
-def _read_labels(stored: Any, part: str, names: list[Any]) -> LabelMatrix:
-    data, indices, indptr = (stored[f"{part}_{name}"] for name in ("data", "indices", "indptr"))
-    shape = (len(indptr) - 1, len(names))
-    return read_labels(sparse.csr_array((data, indices, indptr), shape=shape), names=names)
 
 
 def read_facts(folder: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, cast, get_type_hints
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,24 +67,6 @@ def _views(
     )
 
 
-def _by_features(random_state: Any = None) -> LabelDependenceClassifier:
-    """Return the library's default content classifier, chosen by the features."""
-    return LabelDependenceClassifier(evidence_weight=0, random_state=random_state)
-
-
-def _label_dependence(content: Any = None, random_state: Any = None) -> LabelDependenceClassifier:
-    """Return this library's classifier with a content classifier, by default its own choice."""
-    return LabelDependenceClassifier(content, random_state=random_state)
-
-
-def _logistic_regression(C: float = 1.0) -> PerLabel:
-    return PerLabel(LogisticRegression(C=C, max_iter=1000))
-
-
-def _random_forests(random_state: Any = None) -> PerLabel:
-    return PerLabel(RandomForestClassifier(random_state=random_state))
-
-
 #: Kinds of parts in an experiment.
 PartKind = registry.Kind | Literal["related"]
 #: Parts that only experiments can name, beside those of the registry.
@@ -93,9 +75,13 @@ _MORE_PARTS: dict[PartKind, dict[str, Callable[..., Any]]] = {
         "gaussian_naive_bayes": GaussianNB,  # one per label
         "ensemble": _ensemble,
         "views": _views,
-        "by_features": _by_features,
-        "logistic_regression": _logistic_regression,
-        "random_forests": _random_forests,  # one per label
+        "by_features": lambda random_state=None: LabelDependenceClassifier(
+            evidence_weight=0, random_state=random_state
+        ),
+        "logistic_regression": lambda C=1.0: PerLabel(LogisticRegression(C=C, max_iter=1000)),
+        "random_forests": lambda random_state=None: PerLabel(
+            RandomForestClassifier(random_state=random_state)
+        ),
     },
     "labels": {},
     "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
@@ -116,15 +102,15 @@ _MORE_PARTS: dict[PartKind, dict[str, Callable[..., Any]]] = {
         "label_powerset": methods.LabelPowerset,
         "rakel": methods.RAkEL,
         "binary_relevance": lambda: None,  # the content classifier itself
-        "label_dependence": _label_dependence,
+        "label_dependence": lambda content=None, random_state=None: LabelDependenceClassifier(
+            content, random_state=random_state
+        ),
     },
 }
 #: The related method that is its content classifier, and the parameters that take one.
 BINARY_RELEVANCE, BASE_PARAMETERS = "binary_relevance", frozenset({"estimator", "content"})
-#: Parameters that are set by the experiment or do not change the results.
-_OURS = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "words"}
-#: The variants as arguments of :class:`labelkin.LabelRescorer`.
-_VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
+#: The variants as arguments of :class:`labelkin.LabelRescorer`; M1cut has learned cuts.
+_VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft"}
 #: Limit of the log-odds that controls learn from, as for the learned weight.
 _SURE = 500.0
 
@@ -155,14 +141,11 @@ def train_content(
     content: ContentChoice,
     seed: int,
     corpus: PreparedCorpus,
-    report: Callable[[str], None],
     *,
     out_of_fold: bool,
 ) -> Trained:
-    """Train a content classifier; ``report`` is called with what is being done."""
-    report("features")
+    """Train a content classifier."""
     features, X = fit_features(content, corpus)
-    report("learning")
     parameters = dict(content.parameters)
     if content.classifier == "views":
         parameters["words"] = WordCounts(**corpus.words)
@@ -203,7 +186,7 @@ def train_addition(
     watch = Stopwatch()
     rescorer = LabelRescorer(
         build_named("labels", addition.labels.classifier, **addition.labels.parameters),
-        variant=_VARIANTS[addition.variant],
+        variant=_VARIANTS.get(addition.variant) or SCutFBR(),
         evidence_weight=addition.weight,
         scale="log_odds",
     )
@@ -237,14 +220,16 @@ def make_related(related: RelatedMethod, seed: int) -> Any:
         base = build_named("content", content.classifier, seed, **content.parameters)
     if related.classifier == BINARY_RELEVANCE:
         return base
-    taken = inspect.signature(_part("related", related.classifier)).parameters
+    taken = inspect.signature(find_part("related", related.classifier)).parameters
     given = {key: base for key in BASE_PARAMETERS if key in taken and base is not None}
     return build_named("related", related.classifier, seed, **given, **related.parameters)
 
 
 def build_named(kind: PartKind, name: str, seed: Any = None, **parameters: Any) -> Any:
     """Return an unfitted part by its name in an experiment."""
-    return build_part(cast(registry.Kind, kind), _part(kind, name), random_state=seed, **parameters)
+    return build_part(
+        cast(registry.Kind, kind), find_part(kind, name), random_state=seed, **parameters
+    )
 
 
 def part_names(kind: PartKind) -> tuple[str, ...]:
@@ -252,34 +237,13 @@ def part_names(kind: PartKind) -> tuple[str, ...]:
     return (*registry.PARTS.get(cast(registry.Kind, kind), ()), *_MORE_PARTS[kind])
 
 
-def parameter_types(kind: PartKind | Callable[..., Any], name: str = "") -> dict[str, Any]:
-    """Return the parameters of a part, or of any class, with their types.
-
-    Examples
-    --------
-    >>> parameter_types("content", "nearest_neighbours")
-    {'n_neighbors': <class 'int'>, 'clip': <class 'float'>, 'top': int | None}
-    """
-    make = kind if callable(kind) else _part(kind, name)
-    hints = get_type_hints(make.__init__) if inspect.isclass(make) else {}
-    return {
-        key: hints.get(key, type(parameter.default))
-        for key, parameter in inspect.signature(make).parameters.items()
-        if key not in _OURS
-    }
-
-
 def make_rule(thresholds: Thresholds) -> ThresholdRule:
     """Return an unfitted rule for log-odds."""
     return rule_for(build_named("thresholds", thresholds.rule, **thresholds.parameters))
 
 
-def check_rule(thresholds: Thresholds) -> None:
-    """Raise for values that the rule rejects: it is fitted on two documents."""
-    make_rule(thresholds).fit(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.eye(2))
-
-
-def _part(kind: PartKind, name: str) -> Callable[..., Any]:
+def find_part(kind: PartKind, name: str) -> Callable[..., Any]:
+    """Return the class or function that makes a part."""
     more = _MORE_PARTS[kind]
     return more[name] if name in more else registry.part_class(cast(registry.Kind, kind), name)
 

@@ -24,10 +24,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from labelkin.estimator import LogOddsClassifier
-from labelkin.label_matrix import LabelMatrix, in_container
+from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import to_log_odds, to_probability
 from labelkin.research.related.conditionals import (
     Conditional,
@@ -38,6 +37,7 @@ from labelkin.research.related.conditionals import (
     fit_conditionals,
     true_labels,
 )
+from labelkin.research.related.whole_label_sets import LabelSetClassifier
 from labelkin.validation import check_choice, check_whole_number
 
 Order = Literal["random"] | ArrayLike | None
@@ -204,7 +204,7 @@ class ChainEnsemble(LogOddsClassifier):
             )
             jobs.append((chain, rows))
         self.chains_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_on)(chain, X, labels, rows) for chain, rows in jobs
+            delayed(chain.fit)(X[rows], labels.rows(rows)) for chain, rows in jobs
         )
 
     def _log_odds(self, X: Any) -> Matrix:
@@ -212,13 +212,7 @@ class ChainEnsemble(LogOddsClassifier):
         return to_log_odds(probability, clip=self.clip)
 
 
-def _fit_on(
-    chain: ClassifierChain, X: Any, labels: LabelMatrix, rows: NDArray[np.int64] | slice
-) -> ClassifierChain:
-    return chain.fit(X[rows], labels.rows(rows))
-
-
-class ProbabilisticChain(LogOddsClassifier):
+class ProbabilisticChain(LabelSetClassifier):
     """A chain that weighs all label sets, not only the one a greedy walk finds.
 
     Parameters
@@ -281,18 +275,6 @@ class ProbabilisticChain(LogOddsClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def predict(self, X: Any) -> Any:
-        """Return the most probable label set of each document, or as ``decide`` says.
-
-        In the form of :meth:`labelkin.estimator.LogOddsClassifier.predict`.
-        """
-        if getattr(self, "target_kind_", "") != "multilabel" or self.decide == "labels":
-            return super().predict(X)
-        check_is_fitted(self)
-        X = self._read_documents(X, reset=False)
-        best = np.concatenate([self._search(part)[0] for part in self._blocks(X, self._n_kept)])
-        return in_container(best, self.target_container_)
-
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         self._check_parameters()
         random = check_random_state(self.random_state)
@@ -318,6 +300,9 @@ class ProbabilisticChain(LogOddsClassifier):
         else:
             parts = [self._draw(part) for part in self._blocks(X, self.n_samples)]
         return to_log_odds(np.clip(np.concatenate(parts), 0, 1), clip=1e-12)
+
+    def _best_sets(self, X: Any) -> NDArray[np.bool_]:
+        return np.concatenate([self._search(part)[0] for part in self._blocks(X, self._n_kept)])
 
     def _blocks(self, X: Any, n_sets: int) -> Iterator[Any]:
         # Linear classifiers need one number for a label set, others the whole document.

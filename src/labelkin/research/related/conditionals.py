@@ -55,12 +55,6 @@ class Conditional:
     label_weights: Matrix | None = None
     intercept: float = 0.0
 
-    def document_part(self, X: Any) -> Matrix:
-        """Return the log-odds of documents that carry no other label, where that is a part."""
-        if self.document_weights is not None:
-            return np.asarray(X @ self.document_weights) + self.intercept
-        return np.full(X.shape[0], self.prior)
-
     def log_odds(self, X: Any, others: Matrix, document_part: Matrix) -> Matrix:
         """Return log-odds, ``(n_documents,)``, given all labels, ``(n_documents, n_labels)``."""
         if self.label_weights is not None:
@@ -76,7 +70,7 @@ def document_parts(conditionals: Sequence[Conditional], X: Any) -> Matrix:
     linear: dict[int, Matrix] = {}
     for j, one in enumerate(conditionals):
         if one.document_weights is None:
-            parts[:, j] = one.document_part(X)
+            parts[:, j] = one.prior
         else:
             linear[j] = one.document_weights
     if linear:

@@ -22,13 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logsumexp
-from sklearn.utils.validation import check_is_fitted, check_non_negative
+from sklearn.utils.validation import check_non_negative
 
-from labelkin.estimator import LogOddsClassifier
-from labelkin.label_matrix import LabelMatrix, in_container
+from labelkin.label_matrix import LabelMatrix
 from labelkin.method.label_sets import group_equal_rows
 from labelkin.odds import to_log_odds
-from labelkin.research.related.whole_label_sets import label_priors, whole_label_sets
+from labelkin.research.related.whole_label_sets import (
+    LabelSetClassifier,
+    label_priors,
+    whole_label_sets,
+)
 
 _Matrix = NDArray[np.float64]
 _Columns = NDArray[np.int64]
@@ -38,7 +41,7 @@ _CELLS = 2**23
 
 
 class _SetWords(NamedTuple):
-    """Words counted per label set, each count once for every label of the set.
+    """Words counted per label set, with a row for every label of the set.
 
     Attributes
     ----------
@@ -56,7 +59,7 @@ class _SetWords(NamedTuple):
     times: _Matrix
 
 
-class _WordMixture(LogOddsClassifier):
+class _WordMixture(LabelSetClassifier):
     """EM and the search for the best label set."""
 
     smoothing: float
@@ -90,17 +93,8 @@ class _WordMixture(LogOddsClassifier):
     def _log_prior(self, labels: _Columns) -> float:
         """Return log p(S), up to a constant."""
 
-    def predict(self, X: Any) -> Any:
-        """Return the best label set of each document, be it one that training never saw.
-
-        In the form of :meth:`labelkin.estimator.LogOddsClassifier.predict`.
-        """
-        if getattr(self, "target_kind_", "") != "multilabel":
-            return super().predict(X)
-        check_is_fitted(self)
-        X = self._read_documents(X, reset=False)
-        best, _ = self._climb(X, self._set_scores(X))
-        return in_container(best, self.target_container_)
+    def _best_sets(self, X: Any) -> NDArray[np.bool_]:
+        return self._climb(X, self._set_scores(X))[0]
 
     def _learn(self, X: sparse.csr_array, labels: LabelMatrix) -> None:
         if not self.smoothing > 0:

@@ -66,8 +66,8 @@ class _VotingNeighbours(LogOddsClassifier):
 class MLkNN(_VotingNeighbours):
     """Multilabel k nearest neighbours: Bayes' rule on the number of votes (Zhang & Zhou 2007).
 
-    For each label, training documents say how often j of their k neighbours carry it, among those
-    that carry it themselves and among the rest. A new document has the odds
+    For each label, two distributions of the number j of neighbours with the label are estimated:
+    over training documents with the label, and over the others. A new document has the odds
 
         p(label) / p(no label)  ×  p(j votes | label) / p(j votes | no label).
 

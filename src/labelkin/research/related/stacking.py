@@ -8,7 +8,6 @@ has the same conditionals as dependent relevance, and draws the other labels by 
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, Literal
 
 import numpy as np
@@ -33,32 +32,16 @@ from labelkin.validation import check_choice, check_whole_number
 
 
 class _TwoLevels(LogOddsClassifier):
-    """Binary relevance first; then each label by document and what the first level says."""
+    """Binary relevance first; then each label by the document and the first predictions."""
 
     estimator: Any
     n_jobs: int | None
     random_state: Any
 
-    def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        base = base_classifier(self.estimator, self.random_state)
-        self.relevance_ = clone(base)
-        unseen = fit_content(self.relevance_, X, labels, {}, out_of_fold=self._needs_unseen())
-        self._learn_second(X, labels, unseen)
-
-    def _log_odds(self, X: Any) -> Matrix:
-        return self._second_log_odds(X, np.asarray(self.relevance_.log_odds(X)))
-
-    def _needs_unseen(self) -> bool:
-        """Return whether the second level learns from predictions of unseen documents."""
-        return True
-
-    @abstractmethod
-    def _learn_second(self, X: Any, labels: LabelMatrix, unseen: Matrix | None) -> None:
-        """Learn the second level; ``unseen`` are the first's log-odds of left-out documents."""
-
-    @abstractmethod
-    def _second_log_odds(self, X: Any, content: Matrix) -> Matrix:
-        """Return the second level's log-odds, given those of the first."""
+    def _learn_first(self, X: Any, labels: LabelMatrix, *, out_of_fold: bool) -> Any:
+        """Fit the first level; return its out-of-fold log-odds if asked for."""
+        self.relevance_ = clone(base_classifier(self.estimator, self.random_state))
+        return fit_content(self.relevance_, X, labels, {}, out_of_fold=out_of_fold)
 
 
 class StackedRelevance(_TwoLevels):
@@ -90,7 +73,7 @@ class StackedRelevance(_TwoLevels):
     relevance_ : classifier
         The first level.
     conditionals_ : list
-        The second level's classifier of each label; ``shown`` says which predictions it is shown.
+        The second level's classifier of each label; it uses the predictions of ``shown``.
 
     Examples
     --------
@@ -117,9 +100,10 @@ class StackedRelevance(_TwoLevels):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learn_second(self, X: Any, labels: LabelMatrix, unseen: Matrix | None) -> None:
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
         if not 0 <= self.min_correlation <= 1:
             raise ValueError(f"min_correlation must be from 0 to 1, got {self.min_correlation!r}.")
+        unseen = self._learn_first(X, labels, out_of_fold=True)
         final = self.estimator if self.final_estimator is None else self.final_estimator
         self.conditionals_ = fit_conditionals(
             base_classifier(final, self.random_state),
@@ -130,8 +114,9 @@ class StackedRelevance(_TwoLevels):
             self.n_jobs,
         )
 
-    def _second_log_odds(self, X: Any, content: Matrix) -> Matrix:
-        return log_odds_given(self.conditionals_, self._seen_again(X), to_probability(content))
+    def _log_odds(self, X: Any) -> Matrix:
+        first = to_probability(np.asarray(self.relevance_.log_odds(X)))
+        return log_odds_given(self.conditionals_, self._seen_again(X), first)
 
     def _seen_again(self, X: Any) -> Any:
         return X if self.documents else np.empty((X.shape[0], 0))
@@ -205,13 +190,11 @@ class DependentRelevance(_TwoLevels):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _needs_unseen(self) -> bool:
-        return self.trained_on == "predicted"
-
-    def _learn_second(self, X: Any, labels: LabelMatrix, unseen: Matrix | None) -> None:
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
         check_choice("trained_on", self.trained_on, ("true", "predicted"))
         check_choice("variant", self.variant, ("hard", "soft"))
-        predicted = self.trained_on == "predicted" and unseen is not None
+        predicted = self.trained_on == "predicted"
+        unseen = self._learn_first(X, labels, out_of_fold=predicted)
         others = self._fill_in(unseen) if predicted else true_labels(labels)
         self.conditionals_ = fit_conditionals(
             base_classifier(self.estimator, self.random_state),
@@ -222,12 +205,13 @@ class DependentRelevance(_TwoLevels):
             self.n_jobs,
         )
 
-    def _second_log_odds(self, X: Any, content: Matrix) -> Matrix:
-        return log_odds_given(self.conditionals_, X, self._fill_in(content))
+    def _log_odds(self, X: Any) -> Matrix:
+        first = self._fill_in(self.relevance_.log_odds(X))
+        return log_odds_given(self.conditionals_, X, first)
 
     def _fill_in(self, log_odds: Any) -> Matrix:
-        soft = self.variant == "soft"
-        return to_probability(log_odds) if soft else (log_odds > 0).astype(np.float64)
+        z = np.asarray(log_odds)
+        return to_probability(z) if self.variant == "soft" else (z > 0).astype(np.float64)
 
 
 class DependencyNetwork(LogOddsClassifier):

@@ -15,6 +15,7 @@ C4.5's gain ratio and pruning are not included.
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from math import comb
 from typing import Any, Literal
 
@@ -41,7 +42,28 @@ _Matrix = NDArray[np.float64]
 _Columns = NDArray[np.int64]
 
 
-class LabelPowerset(LogOddsClassifier):
+class LabelSetClassifier(LogOddsClassifier):
+    """A classifier that decides on whole label sets, unless ``decide`` is ``"labels"``."""
+
+    decide: str = "label_set"
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable label set of each document, or decisions label by label.
+
+        In the form of :meth:`labelkin.estimator.LogOddsClassifier.predict`.
+        """
+        if getattr(self, "target_kind_", "") != "multilabel" or self.decide == "labels":
+            return super().predict(X)
+        check_is_fitted(self)
+        best = self._best_sets(self._read_documents(X, reset=False))
+        return in_container(best, self.target_container_)
+
+    @abstractmethod
+    def _best_sets(self, X: Any) -> NDArray[np.bool_]:
+        """Return the most probable label sets, ``(n_documents, n_labels)``."""
+
+
+class LabelPowerset(LabelSetClassifier):
     """One multiclass classifier whose classes are the label sets of the training documents.
 
     A label's probability is that of all the sets that have it. Label sets that no training document
@@ -101,17 +123,6 @@ class LabelPowerset(LogOddsClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def predict(self, X: Any) -> Any:
-        """Return the most probable label set of each document, or as ``decide`` says.
-
-        In the form of :meth:`labelkin.estimator.LogOddsClassifier.predict`.
-        """
-        if getattr(self, "target_kind_", "") != "multilabel" or self.decide == "labels":
-            return super().predict(X)
-        check_is_fitted(self)
-        best = self.label_sets_[self._best_sets(self._read_documents(X, reset=False))]
-        return in_container(best, self.target_container_)
-
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         for name in ("min_documents", "keep_subsets"):
             check_whole_number(name, getattr(self, name))
@@ -129,17 +140,17 @@ class LabelPowerset(LogOddsClassifier):
                 warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
                 self.estimator_.fit(X[rows], classes)
 
-    def _best_sets(self, X: Any) -> _Columns:
-        if self.estimator_ is None:
-            return np.zeros(X.shape[0], dtype=np.int64)
-        return np.asarray(self.estimator_.predict(X), dtype=np.int64)
+    def _best_sets(self, X: Any) -> NDArray[np.bool_]:
+        only = np.zeros(X.shape[0])
+        best = only if self.estimator_ is None else np.asarray(self.estimator_.predict(X))
+        return self.label_sets_[best.astype(np.int64)]
 
     def _log_odds(self, X: Any) -> _Matrix:
         if self.estimator_ is not None and hasattr(self.estimator_, "predict_proba"):
             share = np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
             probability = share @ self.label_sets_[self.estimator_.classes_]
         else:
-            probability = self.label_sets_[self._best_sets(X)].astype(np.float64)
+            probability = self._best_sets(X).astype(np.float64)
         log_odds = to_log_odds(np.clip(probability, 0.0, 1.0), clip=self.clip)
         return np.where(np.isnan(self.prior_), log_odds, self.prior_)
 
@@ -283,7 +294,7 @@ class RAkEL(LogOddsClassifier):
         places = draw_subsets(len(varying), self.subset_size, self.n_subsets, random)
         self.subsets_ = [varying[place] for place in places]
         self.powersets_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_powerset)(powerset, X, labels.columns(subset)) for subset in self.subsets_
+            delayed(clone(powerset).fit)(X, labels.columns(subset)) for subset in self.subsets_
         )
 
     def _log_odds(self, X: Any) -> _Matrix:
@@ -293,13 +304,9 @@ class RAkEL(LogOddsClassifier):
             if self.variant == "soft":
                 votes[:, subset] += powerset.predict_proba(X)
             else:
-                votes[:, subset] += powerset.label_sets_[powerset._best_sets(X)]
+                votes[:, subset] += powerset._best_sets(X)
         share = np.clip(votes / np.maximum(voters, 1), 0.0, 1.0)
         return np.where(np.isnan(self.prior_), to_log_odds(share, clip=self.clip), self.prior_)
-
-
-def _fit_powerset(powerset: LabelPowerset, X: Any, labels: LabelMatrix) -> LabelPowerset:
-    return clone(powerset).fit(X, labels)
 
 
 def draw_subsets(

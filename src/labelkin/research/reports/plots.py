@@ -2,24 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import io
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.pages.pictures import COLOURS, Picture, drawing, finish
 from labelkin.research.reports.results import EvaluatedSystem, Outcome
-from labelkin.research.reports.tables import format_score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 Floats = NDArray[np.float64]
 
 _PANEL = (3.5, 2.8)
 _LONGEST_NAME = 24
+COLOURS = {"muted": "#66707a", "better": "#1a5fb4", "worse": "#b5490f"}
+_STYLE = {
+    "svg.hashsalt": "labelkin",  # the same ids in every run
+    "svg.fonttype": "none",  # text stays text
+    "text.parse_math": False,  # a label may contain a dollar sign
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+}
+
+
+class Picture(NamedTuple):
+    """A plot: its title, a description for screen readers, and the SVG file."""
+
+    title: str
+    description: str
+    svg: str
+
+    @property
+    def uri(self) -> str:
+        """The SVG file as the address of an image."""
+        return f"data:image/svg+xml;base64,{b64encode(self.svg.encode()).decode()}"
+
+
+@contextmanager
+def drawing(size: tuple[float, float]) -> Iterator[tuple[Figure, Axes]]:
+    """Yield an empty figure of some inches, and axes in it, with the report's style."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('Plots need matplotlib: pip install "labelkin[plot]"') from error
+
+    with rc_context(_STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        yield figure, figure.add_subplot()
+
+
+def finish(figure: Figure, title: str, description: str) -> Picture:
+    """Return a figure as a picture; the same figure is the same file."""
+    file = io.StringIO()
+    figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return Picture(title, description, file.getvalue())
 
 
 # What every label gains
@@ -42,7 +88,8 @@ def gain_pictures(outcome: Outcome, addition: str) -> list[Picture]:
     pairs = outcome.pairs(addition)
     if not pairs or outcome.labels is None:
         return []
-    gains = [_gains(*pair) for pair in pairs]
+    f1 = [[system.evaluation.per_label()["f1"] for system in pair] for pair in pairs]
+    gains = [after - before for before, after in f1]
     lowest = min(float(gain.min(initial=-0.05)) for gain in gains)
     highest = max(float(gain.max(initial=0.05)) for gain in gains)
     room = 0.15 * (highest - lowest)  # for names above and below the marks
@@ -62,12 +109,6 @@ def gain_pictures(outcome: Outcome, addition: str) -> list[Picture]:
             axes.set_ylim(*reach)
             pictures.append(finish(figure, added.name, alt))
     return pictures
-
-
-def _gains(alone: EvaluatedSystem, added: EvaluatedSystem) -> Floats:
-    """Return the change in F1 of every label, ``(n_labels,)``."""
-    before, after = (system.evaluation.per_label()["f1"] for system in (alone, added))
-    return np.asarray(after - before, dtype=np.float64)
 
 
 def _draw_gains(axes: Axes, gain: Floats, percent: Floats, names: Sequence[str]) -> None:
@@ -105,7 +146,7 @@ def reliability_pictures(outcome: Outcome, addition: str) -> list[Picture]:
 
 
 def _reliability_picture(before: EvaluatedSystem, after: EvaluatedSystem) -> Picture:
-    errors = [format_score(s.scores["expected_calibration_error"]) for s in (before, after)]
+    errors = [f"{s.scores['expected_calibration_error']:.4f}" for s in (before, after)]
     alt = (
         f"Reliability of {before.name} and {after.name}: expected calibration error {errors[0]} "
         f"before, {errors[1]} after."

@@ -1,24 +1,38 @@
 """Result folders as records of scores, corpus by corpus, with the data that plots need.
 
-Nothing is trained: log-odds and decisions come from the stored runs. The scores of missing runs are
-NaN, and the runs are named.
+Nothing is trained: log-odds and decisions come from the stored runs. The scores of missing runs
+are NaN, and the runs are named. A score has the score of the content alone, the sign of the test
+against it, and the paper's figure, which is a score of the same kind.
+
+The paper's figures: A. E. Romero and L. M. de Campos, *A probabilistic methodology for multilabel
+classification*, section "Results". ``paper_figures.csv`` has its six tables of scores as printed
+(label-based, and example-based and ranking, for Reuters-21578, Ohsumed-23 and RCV1): per corpus,
+system and metric the value, Δ% and the sign (``≪ < ~ > ≫`` of the s-test or S-test, ``• ◦`` for the
+losses). "One error" is complemented for the reason in
+:func:`labelkin.research.reports.tables.one_error_note`. All other figures are as printed, although
+the paper contradicts itself: Δ% of Ohsumed-23 ``NB+SMO+M2`` macro F1 (+4.32; its scores make +4.30)
+and of RCV1 ``SVM+SMO+M2`` micro F1 (−15.55; −15.66).
 """
 
 from __future__ import annotations
 
+import csv
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from glob import escape
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
 from scipy import sparse
 
 from labelkin.evaluation.metrics import Evaluation, evaluate
+from labelkin.evaluation.metrics.inputs import LOWER_IS_BETTER
 from labelkin.evaluation.significance import (
     SUMMED_METRICS,
     SignTest,
@@ -27,18 +41,30 @@ from labelkin.evaluation.significance import (
     paired_bootstrap,
 )
 from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.research.experiments import CorpusResults, Run, read_results
-from labelkin.research.experiments.plan import PlannedRun
-from labelkin.research.reports.scores import (
-    LEARNED,
-    METRICS,
-    Score,
-    mean_score,
-    paper_corpus,
-    paper_score,
-    system_name,
-)
-from labelkin.research.reports.tables import p_value_text
+from labelkin.research.experiments import CorpusResults, Results, Run, read_results
+from labelkin.research.experiments.plan import F1_METRICS, METRICS, PlannedRun
+
+#: What sentences call them.
+WORDS = {
+    "micro_f1": "micro F1",
+    "macro_f1": "macro F1",
+    "hamming_loss": "Hamming loss",
+    "subset_loss": "subset 0/1 loss",
+    "one_error": "one-error",
+}
+
+#: How the name of an addition ends whose evidence weight is learned.
+LEARNED = " w=auto"
+#: How the name of a label classifier ends that is fitted as Weka fits it.
+_WEKA = re.compile(r"[ ._-]\(?weka\)?", re.IGNORECASE)
+
+#: The corpora of the paper, as it writes them.
+PAPER_TITLES = {"reuters21578": "Reuters-21578", "ohsumed23": "Ohsumed-23", "rcv1": "RCV1"}
+_BEGINNINGS = {"reuters21578": "reuters21578", "ohsumed": "ohsumed23", "rcv1": "rcv1"}
+
+_Mark = Literal["", "•", "◦"]
+
+_ROUNDING = 1e-12  # rounding error of a mean over seeds of equal scores
 
 _FACTS = {
     "source": "Source",
@@ -50,9 +76,215 @@ _FACTS = {
 }
 
 
+@dataclass(frozen=True)
+class Score:
+    """One number of one system on one corpus.
+
+    Attributes
+    ----------
+    corpus
+        Name of the corpus.
+    content, addition
+        The content classifier, and what was added to it: ``"NB"``, ``"BLR+M2"`` or nothing.
+    metric, value
+        What was measured, ``"micro_f1"``, and the score; NaN where no run is there.
+    baseline
+        The score of the content classifier alone; NaN for that classifier itself.
+    sign
+        Of the sign test against the baseline, ``≪ < ~ > ≫``; empty without a test.
+    seed
+        The seed it was trained by; ``None`` for the mean over the seeds.
+    rule
+        The name of the threshold rule that decided; empty where one number was the cut.
+    paper
+        The paper's figure, ``None`` where it has none.
+    printed_change
+        Δ% as it is printed, for the paper's own figures; NaN: it follows from the scores.
+    note
+        Details of the sign tests: their counts and P values.
+
+    Examples
+    --------
+    >>> score = Score("tea", "NB", "BLR+M2", "micro_f1", 0.66, baseline=0.6, sign="≪")
+    >>> score.system, round(score.change, 9), score.mark
+    ('NB+BLR+M2', 10.0, '•')
+    """
+
+    corpus: str
+    content: str
+    addition: str
+    metric: str
+    value: float
+    baseline: float = math.nan
+    sign: str = ""
+    seed: int | None = None
+    rule: str = ""
+    paper: Score | None = None
+    printed_change: float = math.nan
+    note: str = ""
+
+    @property
+    def system(self) -> str:
+        """The name as the paper writes it, ``"NB+BLR+M2"``."""
+        return f"{self.content}+{self.addition}" if self.addition else self.content
+
+    @property
+    def change(self) -> float:
+        """Δ%: the change against the baseline in per cent of it; NaN without a baseline."""
+        if not math.isnan(self.printed_change):
+            return self.printed_change
+        return 100 * (self.value - self.baseline) / self.baseline if self.baseline else math.nan
+
+    @property
+    def lead(self) -> float:
+        """By how much it is better than the baseline; below 0: worse; NaN: not compared."""
+        lead = self.value - self.baseline
+        if abs(lead) <= _ROUNDING:
+            return 0.0
+        return -lead if self.metric in LOWER_IS_BETTER else lead
+
+    @property
+    def mark(self) -> _Mark:
+        """``•`` for better than the baseline or equal to it, ``◦`` for worse; as in the paper."""
+        if math.isnan(self.lead):
+            return ""
+        return "•" if self.lead >= 0 else "◦"
+
+    @property
+    def difference(self) -> float:
+        """The score less the paper's; NaN where either is missing."""
+        return math.nan if self.paper is None else self.value - self.paper.value
+
+
+def mean_score(rows: Sequence[Score]) -> Score:
+    """Return the mean over the seeds; the baseline's is over the seeds that have one."""
+    tested = [row for row in rows if row.note]
+    baselines = [row.baseline for row in rows if not math.isnan(row.baseline)]
+    notes = [f"seed {row.seed}, {row.note}" if len(tested) > 1 else row.note for row in tested]
+    return replace(
+        rows[0],
+        value=fmean(row.value for row in rows),
+        baseline=fmean(baselines) if baselines else math.nan,
+        sign=weakest_sign([row.sign for row in rows if row.sign]),
+        seed=None,
+        note="; ".join(notes),
+    )
+
+
+def weakest_sign(signs: Sequence[str]) -> str:
+    """Return the weakest sign of all seeds; ``~`` if they point in two directions.
+
+    Examples
+    --------
+    >>> weakest_sign(["≪", "<"]), weakest_sign(["≪", "≫"]), weakest_sign(["≫"]), weakest_sign([])
+    ('<', '~', '≫', '')
+    """
+    kinds = set(signs)
+    if not kinds:
+        return ""
+    for strong, weak in (("≪", "<"), ("≫", ">")):
+        if kinds <= {strong, weak}:
+            return weak if weak in kinds else strong
+    return "~"
+
+
+class Counts(NamedTuple):
+    """How often something added is better and worse than the content classifier alone."""
+
+    better: int
+    significantly_better: int
+    worse: int
+    significantly_worse: int
+
+
+def count_leads(scores: Iterable[Score]) -> Counts:
+    """Count as the paper's summaries do: an equal score is neither better nor worse.
+
+    Examples
+    --------
+    >>> up = Score("tea", "NB", "BLR+M2", "micro_f1", 0.7, 0.6, "≪")
+    >>> same, down = replace(up, value=0.6, sign="~"), replace(up, value=0.5, sign="")
+    >>> count_leads([up, same, down])
+    Counts(better=1, significantly_better=1, worse=1, significantly_worse=0)
+    """
+    given = list(scores)
+    return Counts(
+        sum(s.lead > 0 for s in given),
+        sum(s.sign in {"≪", "<"} for s in given),
+        sum(s.lead < 0 for s in given),
+        sum(s.sign in {"≫", ">"} for s in given),
+    )
+
+
+def paper_corpus(name: str) -> str | None:
+    """Return the corpus of the paper that a name begins with, if any.
+
+    Examples
+    --------
+    >>> paper_corpus("rcv1-sample"), paper_corpus("yeast")
+    ('rcv1', None)
+    """
+    return next((corpus for start, corpus in _BEGINNINGS.items() if name.startswith(start)), None)
+
+
+@cache
+def paper_scores(corpus: str) -> Mapping[tuple[str, str], Score]:
+    """Return the paper's scores on one of its corpora, by system and metric.
+
+    Examples
+    --------
+    >>> score = paper_scores("reuters21578")["kNN+BLR+M2", "micro_f1"]
+    >>> score.value, score.baseline, score.change, score.sign
+    (0.78022, 0.78875, -1.08, '≫')
+    >>> paper_scores("reuters21578")["SVM", "one_error"].value
+    0.0573
+    """
+    if corpus not in PAPER_TITLES:
+        raise ValueError(
+            f"The paper's corpora are {', '.join(map(repr, PAPER_TITLES))}, got {corpus!r}. "
+            "paper_corpus(name) returns the corpus of the paper for a name."
+        )
+    path = files("labelkin.research.reports") / "paper_figures.csv"
+    text = path.read_text(encoding="utf-8")
+    figures = [row for row in csv.DictReader(text.splitlines()) if row["corpus"] == corpus]
+    rows = {(row["system"], row["metric"]): row for row in figures}
+    values = {key: float(row["value"]) for key, row in rows.items()}
+    for key in rows:
+        if key[1] == "one_error":  # see one_error_note; with the printed decimals
+            values[key] = round(1 - values[key], 5)
+    scores = {}
+    for (system, metric), row in rows.items():
+        content, _, addition = system.partition("+")
+        score = Score(corpus, content, addition, metric, values[system, metric])
+        if addition:
+            score = replace(score, baseline=values[content, metric])
+        if addition and metric in F1_METRICS:
+            score = replace(score, printed_change=float(row["change"]), sign=row["sign"])
+        scores[system, metric] = score
+    return scores
+
+
+def paper_score(corpus: str, content: str, addition: str, metric: str) -> Score | None:
+    """Return the paper's figure for one of our systems, if it has one."""
+    there = paper_corpus(corpus)
+    system = f"{content}+{without_weka(addition)}" if addition else content
+    return paper_scores(there).get((system, metric)) if there else None
+
+
+def without_weka(addition: str) -> str:
+    """Return what the paper calls an addition that is fitted as Weka fits it; others as they are.
+
+    Examples
+    --------
+    >>> without_weka("BLR (Weka)+M1"), without_weka("BLR-weka+M1"), without_weka("SMO+M1")
+    ('BLR+M1', 'BLR+M1', 'SMO+M1')
+    """
+    return _WEKA.sub("", addition)
+
+
 @dataclass(frozen=True, eq=False)
 class EvaluatedSystem:
-    """One evaluated system on one corpus, trained with one seed: see :func:`evaluate_system`.
+    """One evaluated system on one corpus, trained with one seed.
 
     Attributes
     ----------
@@ -85,7 +317,7 @@ class EvaluatedSystem:
     @property
     def name(self) -> str:
         """The name as the paper writes it, ``"NB+BLR+M2"``."""
-        return system_name(self.content, self.addition)
+        return f"{self.content}+{self.addition}" if self.addition else self.content
 
     @cached_property
     def scores(self) -> dict[str, float]:
@@ -110,60 +342,6 @@ class EvaluatedSystem:
             )
 
 
-def evaluate_system(
-    Y: Any,
-    log_odds: Any,
-    decisions: Any = None,
-    *,
-    content: str,
-    addition: str = "",
-    seed: int = 0,
-    rule: str = "",
-    alone: EvaluatedSystem | None = None,
-    run: Run | None = None,
-) -> EvaluatedSystem:
-    """Evaluate a system on test documents; nothing is trained.
-
-    Parameters
-    ----------
-    Y
-        The true label sets of the test documents, any kind.
-    log_odds
-        ``(n_documents, n_labels)``; ``None``: no scores that need them.
-    decisions : default None
-        0/1 of the same shape; ``None``: log-odds > 0.
-    content, addition, seed, rule
-        The names of the parts of the system, and its seed.
-    alone : EvaluatedSystem, default None
-        Its content classifier alone, for sign tests.
-    run : Run, default None
-        The stored run.
-
-    Examples
-    --------
-    >>> Y = [["tea", "sugar"]] * 6 + [["milk"]] * 6
-    >>> alone = evaluate_system(
-    ...     Y, [[-2.0, -0.5, 3.0]] * 6 + [[2.0, -2.0, -2.0]] * 6, content="NB")
-    >>> better = [[-2.0, 0.5, 3.0]] * 6 + [[2.0, -2.0, -2.0]] * 6
-    >>> added = evaluate_system(Y, better, content="NB", addition="BLR+M2", alone=alone)
-    >>> added.name, round(alone.scores["micro_f1"], 3), round(added.scores["micro_f1"], 3)
-    ('NB+BLR+M2', 0.8, 1.0)
-    >>> added.macro.n, added.macro.sign
-    (1, '~')
-    """
-    decided = sparse.csr_array(np.asarray(log_odds) > 0 if decisions is None else decisions)
-    found = evaluate(Y, log_odds, decided)
-    system = EvaluatedSystem(content, addition, seed, rule, log_odds, decided, found, run=run)
-    if alone is None or not addition:
-        return system
-    pair, names = (alone.decisions, decided), (alone.name, system.name)
-    return replace(
-        system,
-        micro=micro_sign_test(Y, *pair, names=names),
-        macro=macro_sign_test(Y, *pair, names=names),
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """The evaluated systems on one corpus, and the record of their scores.
@@ -175,7 +353,7 @@ class Outcome:
     systems
         Seed by seed, a content classifier alone before its additions.
     planned
-        Content, addition and seed of every system of the experiment; empty: of ``systems``.
+        Content, addition and seed of every system of the experiment.
     metrics
         The metrics that tables show.
     labels, truth
@@ -193,7 +371,7 @@ class Outcome:
     corpus: str
     title: str
     systems: Sequence[EvaluatedSystem]
-    planned: Sequence[tuple[str, str, int]] = ()
+    planned: Sequence[tuple[str, str, int]]
     metrics: Sequence[str] = METRICS
     labels: LabelMatrix | None = None
     truth: LabelMatrix | None = None
@@ -203,28 +381,22 @@ class Outcome:
     names: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def by_seed(self) -> tuple[Score, ...]:
-        """The record seed by seed; a baseline has the same threshold rule as the system."""
-        there = {(s.content, s.seed, s.rule): s for s in self.systems if not s.addition}
-        rows: list[Score] = []
-        for system in self.systems:
-            alone = there.get((system.content, system.seed, system.rule))
-            rows += system.rows(self.corpus, alone)
-        return tuple(rows)
-
-    @cached_property
     def scores(self) -> tuple[Score, ...]:
         """The record, means over the seeds: a row per system and metric, in the order planned.
 
-        The scores of a planned system without a run are NaN.
+        A baseline has the same threshold rule and seed as the system. The scores of a planned
+        system without a run are NaN.
         """
+        there = {(s.content, s.seed, s.rule): s for s in self.systems if not s.addition}
         rows: dict[tuple[str, str, str, str], list[Score]] = {
             (content, addition, "", metric): []
-            for content, addition, _ in self._planned
+            for content, addition, _ in self.planned
             for metric in self.metrics
         }
-        for row in self.by_seed:
-            rows.setdefault((row.content, row.addition, row.rule, row.metric), []).append(row)
+        for system in self.systems:
+            alone = there.get((system.content, system.seed, system.rule))
+            for row in system.rows(self.corpus, alone):
+                rows.setdefault((row.content, row.addition, row.rule, row.metric), []).append(row)
         for (content, addition, _, metric), given in rows.items():
             if not given:
                 figure = paper_score(self.corpus, content, addition, metric)
@@ -235,16 +407,16 @@ class Outcome:
     @property
     def seeds(self) -> tuple[int, ...]:
         """The seeds of the experiment."""
-        return tuple(dict.fromkeys(seed for *_, seed in self._planned))
+        return tuple(dict.fromkeys(seed for *_, seed in self.planned))
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The missing runs, ``"kNN+SMO+M2 (seed 0)"``."""
         there = {(s.content, s.addition, s.seed) for s in self.systems if not s.rule}
-        absent = [plan for plan in self._planned if plan not in there]
-        return tuple(f"{system_name(*names)} (seed {seed})" for *names, seed in absent)
+        absent = [plan for plan in self.planned if plan not in there]
+        return tuple(f"{'+'.join(filter(None, names))} (seed {seed})" for *names, seed in absent)
 
-    @property
+    @cached_property
     def paper(self) -> str | None:
         """The corpus of the paper with figures for this corpus, if any."""
         return paper_corpus(self.corpus)
@@ -266,19 +438,6 @@ class Outcome:
             if addition in (None, system.addition)
         ]
 
-    def groups(self) -> list[list[dict[str, Score]]]:
-        """Return per content classifier its systems, each as its scores by metric."""
-        groups: dict[str, dict[str, dict[str, Score]]] = {}
-        for score in self.scores:
-            if not score.rule:
-                systems = groups.setdefault(score.content, {})
-                systems.setdefault(score.addition, {})[score.metric] = score
-        return [list(systems.values()) for systems in groups.values()]
-
-    @property
-    def _planned(self) -> Sequence[tuple[str, str, int]]:
-        return self.planned or [(s.content, s.addition, s.seed) for s in self.systems if not s.rule]
-
 
 def read_outcomes(
     folder: str | os.PathLike[str], *, partial: bool = True, rules: bool = False
@@ -294,60 +453,69 @@ def read_outcomes(
     rules : bool, default False
         Whether to read runs with a threshold rule.
     """
-    results = read_results(folder, partial=partial)
+    return evaluate_results(read_results(folder, partial=partial), rules=rules)
+
+
+def evaluate_results(results: Results, *, rules: bool = False) -> tuple[Outcome, ...]:
+    """Return the outcome on each corpus of an experiment; see :func:`read_outcomes`."""
     experiment, begun = results.experiment, {corpus.name: corpus for corpus in results.corpora}
+    runs = experiment.runs()
     outcomes = []
     for corpus in (choice.name for choice in experiment.corpora):
-        found = begun.get(corpus)
-        planned = [plan for plan in experiment.runs() if plan.corpus == corpus]
+        planned = [plan for plan in runs if plan.corpus == corpus]
         several = len(experiment.corpora) > 1
         outcome = Outcome(
             corpus,
             title=f"{experiment.title}: {corpus}" if several else experiment.title,
             systems=[],
-            planned=[(p.content, p.record()["addition"], p.seed) for p in planned],
+            planned=[(p.content, p.addition.name if p.addition else "", p.seed) for p in planned],
             metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics])),
             classifiers=_describe_classifiers(planned),
-            facts=_describe_making(planned, found),
+            facts=_describe_making(planned, begun.get(corpus)),
         )
-        if found is not None:
-            truth = read_labels(found.Y, names=found.label_names)
-            outcome = replace(
-                outcome,
-                systems=list(_evaluate_runs(found, truth, rules)),
-                labels=read_labels(found.Y_train, names=found.label_names),
-                truth=truth,
-                given_up={run.system: run.out_of_time or 0.0 for run in found.given_up},
-                names=found.facts.get("label_names", {}),
-            )
+        if corpus in begun:
+            outcome = replace(outcome, **_evaluate_corpus(begun[corpus], rules))
         outcomes.append(outcome)
     return tuple(outcomes)
 
 
-def _evaluate_runs(
-    results: CorpusResults, truth: LabelMatrix, rules: bool
-) -> Iterator[EvaluatedSystem]:
+def _evaluate_corpus(found: CorpusResults, rules: bool) -> dict[str, Any]:
+    """Return the fields of the outcome that stored runs have."""
+    truth = read_labels(found.Y, names=found.label_names)
+    systems: list[EvaluatedSystem] = []
     alone: dict[tuple[str, int], EvaluatedSystem] = {}
-    for run in [*results.runs, *(results.threshold_runs if rules else ())]:
-        system = evaluate_system(
-            truth,
-            None if run.thresholds else run.log_odds(),
-            run.decisions(),
-            content=run.content,
-            addition=run.addition,
-            seed=run.seed,
-            rule=run.thresholds,
-            alone=None if run.thresholds else alone.get((run.content, run.seed)),
-            run=run,
-        )
+    for run in [*found.runs, *(found.threshold_runs if rules else ())]:
+        systems.append(_evaluate_run(truth, run, alone.get((run.content, run.seed))))
         if not run.addition and not run.thresholds:
-            alone[run.content, run.seed] = system
-        yield system
+            alone[run.content, run.seed] = systems[-1]
+    return {
+        "systems": systems,
+        "labels": read_labels(found.Y_train, names=found.label_names),
+        "truth": truth,
+        "given_up": {run.system: run.out_of_time for run in found.given_up},
+        "names": found.facts.get("label_names", {}),
+    }
+
+
+def _evaluate_run(truth: LabelMatrix, run: Run, alone: EvaluatedSystem | None) -> EvaluatedSystem:
+    """Evaluate a stored run; sign tests compare it with its content classifier alone."""
+    log_odds = None if run.thresholds else run.log_odds()
+    decided = sparse.csr_array(run.decisions())
+    found = evaluate(truth, log_odds, decided)
+    names = (run.content, run.addition, run.seed, run.thresholds)
+    system = EvaluatedSystem(*names, log_odds, decided, found, run=run)
+    if alone is None or not run.addition or run.thresholds:
+        return system
+    pair = alone.decisions, decided
+    both = {"names": (alone.name, system.name)}
+    micro, macro = micro_sign_test(truth, *pair, **both), macro_sign_test(truth, *pair, **both)
+    return replace(system, micro=micro, macro=macro)
 
 
 def _describe_test(test: SignTest) -> str:
     wins = f"{test.proposal_wins} for {test.proposal}, {test.baseline_wins} for {test.baseline}"
-    return f"{test.test}: {wins}, {p_value_text(test.p_value)}"
+    p_value = f"P = {test.p_value:.4f}" if test.p_value >= 0.0001 else "P < 0.0001"
+    return f"{test.test}: {wins}, {p_value}"
 
 
 def _describe_making(
