@@ -3,7 +3,6 @@
 import io
 
 import numpy as np
-import pytest
 
 from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes
 from labelkin.cli import printing

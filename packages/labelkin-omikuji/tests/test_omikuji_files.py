@@ -45,7 +45,7 @@ def test_model_is_loaded_only_if_trusted_names_it(fitted, tmp_path):
     path = save(fitted, tmp_path / "m.labelkin")
     with pytest.raises(ValueError, match=r"asked for by name.*trusted=\['omikuji'\]"):
         load(path)
-    with pytest.raises(ValueError, match="trusted must be names among 'omikuji', got 'pickle'"):
+    with pytest.raises(ValueError, match="trusted must be one of 'omikuji', got 'pickle'"):
         load(path, trusted=["pickle"])
     assert load(path, trusted="omikuji").n_trees == 2
 
