@@ -68,7 +68,6 @@ def rescore(
     options.check_out(out, scores, replace=replace)
 
     from labelkin.files import atomic_replace
-    from labelkin.models.builder import build_part
     from labelkin.models.rescorer import LabelRescorer
     from labelkin.prediction import scores as files
     from labelkin.prediction.in_blocks import labels_in_order
@@ -87,9 +86,7 @@ def rescore(
         found = files.read_score_file(out_of_fold, given.names, missing)
         unseen = files.columns_like(found, given.names)
     weight: Any = "auto" if evidence_weight is None else evidence_weight
-    rescorer = LabelRescorer(
-        build_part("labels", labels), variant=variant, evidence_weight=weight, scale=scale
-    )
+    rescorer = LabelRescorer(labels, variant=variant, evidence_weight=weight, scale=scale)
     _fit(rescorer, learned, unseen, quiet)
     with options.cluster(dask) as engine:
         better = files.rescore_matrix(given, rescorer, engine)

@@ -106,10 +106,8 @@ def _read_member(given: Any) -> Member:
             f"got {given!r:.80}."
         )
     name, *features, classifier = given
-    if "__" in name or not name or name in ("prior", "members", "shrinkage", "random_state"):
-        raise ValueError(
-            f"The name of a member must be a word without '__' and not a parameter, got {name!r}."
-        )
+    if name in ("", "prior", "all members"):
+        raise ValueError(f"A member must have a name other than 'prior', got {name!r}.")
     view = features[0] if features else None
     if view is not None and not hasattr(view, "transform"):
         if not callable(view):

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from joblib import parallel_config
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.content.any_classifier import as_content
-from labelkin.content.ensemble import ContentEnsemble, default_content
+from labelkin.content.any_classifier import PerLabel, as_content
+from labelkin.content.ensemble import default_content
 from labelkin.estimator import (
     KnownLabelsClassifier,
     LogOddsClassifier,
     fit_content,
-    names_candidates,
     report,
     stage,
 )
@@ -35,12 +35,10 @@ from labelkin.label_matrix import Cells, read_labels, to_dense
 from labelkin.learned.calibration import Calibration, check_can_calibrate, fit_calibration
 from labelkin.learned.fitting import (
     EvidenceWeight,
-    LearnedWeight,
     Variant,
     check_learning,
-    learns_from_predictions,
-    resolve_evidence_weight,
-    resolve_known_weight,
+    learns_cuts,
+    learns_weight,
 )
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
@@ -53,12 +51,6 @@ from labelkin.validation import check_whole_number
 
 if TYPE_CHECKING:
     from labelkin.vocabulary.rules import Rules
-
-from typing import TYPE_CHECKING
-
-from sklearn.base import clone
-
-from labelkin.content.any_classifier import PerLabel
 
 
 @short_repr
@@ -253,24 +245,17 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             check_can_calibrate(labels, self.rules)
         rule = rule_for(self.thresholds)
         is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
-        evidence_weight = resolve_evidence_weight(self.evidence_weight, *labels.shape)
-        needs_predictions = learns_from_predictions(self.variant, evidence_weight)
-        predicts = is_honest or rule.needs_scores or needs_predictions
+        learns = learns_weight(self.evidence_weight, *labels.shape)
+        predicts = is_honest or rule.needs_scores or learns or learns_cuts(self.variant)
         self.rescorer_ = LabelRescorer(
             parts["labels"],
             variant=self.variant,
-            evidence_weight=evidence_weight,
+            evidence_weight=self.evidence_weight,
             scale="log_odds",
             rules=self.rules,
-            known_weight=resolve_known_weight(
-                self.known_weight,
-                self.evidence_weight,
-                evidence_weight,
-                is_linear=hasattr(parts["labels"], "fit_counted"),
-            ),
+            known_weight=self.known_weight,
         )
-        learns = isinstance(evidence_weight, LearnedWeight)
-        if learns and not names_candidates(parts["content"]):
+        if learns and getattr(parts["content"], "top", 0) is None:
             check_learning(*labels.shape)  # before fitting the content, which takes longest
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
@@ -280,8 +265,6 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
                 content = fit_content(
                     self.content_, X, labels, to_content, out_of_fold=predicts, **split
                 )
-            if isinstance(self.content_, ContentEnsemble):
-                report(f"labelkin: weights of members: {self.content_.summary()}", self.verbose)
             with stage("label evidence", self.verbose):
                 self.rescorer_._fit(labels, content, **to_labels)
                 posterior: Any = None

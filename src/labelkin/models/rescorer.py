@@ -27,13 +27,12 @@ from labelkin.label_matrix import (
 from labelkin.learned.fitting import (
     CAUTIOUS_WEIGHT,
     EvidenceWeight,
-    LearnedWeight,
     Variant,
     cross_fitted_posterior,
     fit_combination,
     fit_counted_combination,
     is_auto,
-    resolve_evidence_weight,
+    learns_weight,
 )
 from labelkin.learned.terms import PaperEvidence, Part
 from labelkin.method.combination import Matrix
@@ -180,8 +179,7 @@ class LabelRescorer(BaseEstimator):
         check_scale(self.scale)
         classifier = as_label_classifier(self.labels)
         self._warn_without()
-        weight = resolve_evidence_weight(self.evidence_weight)
-        is_fixed = is_auto(self.evidence_weight) or not isinstance(weight, LearnedWeight)
+        is_fixed = is_auto(self.evidence_weight) or not learns_weight(self.evidence_weight)
         is_counted = self.variant in ("soft", "hard") and hasattr(classifier, "fit_counted")
         if not (is_fixed and is_counted):
             raise ValueError(
@@ -222,8 +220,6 @@ class LabelRescorer(BaseEstimator):
         array or CSR array of shape (n_documents, n_labels)
             The posterior, on the scale of the scores.
         """
-        if scores is None:
-            raise ValueError("scores must be given: out-of-fold scores of the training documents.")
         self._fit(Y, scores, sample_weight, is_given=True)
         return self._cross_fitted(Y, scores, sample_weight)
 
