@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.explain import graph as module
 from labelkin.explain.graph import (
-    LabelPairs,
+    LabelGraph,
     circle_order,
     label_graph,
 )
@@ -40,7 +40,7 @@ def label_sets(seed=1, n_documents=200):
 def pairs_of(weights, labels):
     """Return the pairs of a model with these weights and labels."""
     counts = count_label_sets(labels).together()
-    return LabelPairs(labels.names, weights, counts, labels.shape[0])
+    return LabelGraph((), labels.names, weights, counts, labels.shape[0])
 
 
 def sorted_pairs(weights, sign):
