@@ -30,7 +30,7 @@ from labelkin.evaluation.splits import CrossValidation, stratified_folds
 from labelkin.label_matrix import Cells, LabelMatrix, in_container, labels_for, read_labels
 from labelkin.label_matrix.reading import is_label_sets
 from labelkin.odds import ALMOST_ZERO, to_probability
-from labelkin.scikit_learn import params_of_rows, read_numbers, router, rows_of
+from labelkin.scikit_learn import n_rows, params_of_rows, read_numbers, router, rows_of
 from labelkin.validation import validate_sparse
 
 
@@ -246,12 +246,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         X = self._read_documents(X, reset=True)
         labels = read_labels(y)
-        n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
-        if labels.shape[0] != n_documents:
-            raise ValueError(
-                f"X and y must have the same number of documents, got inconsistent numbers: X has "
-                f"{n_documents}, y has shape {labels.shape}."
-            )
+        _check_same_length(X, labels)
         if labels.shape[1] == 0:
             raise ValueError(
                 f"y must contain at least one label, got shape {labels.shape}. Pass a 0/1 matrix "
@@ -459,6 +454,14 @@ def exact_label_sets(labels: LabelMatrix, decisions: Any) -> NDArray[np.bool_]:
     return np.asarray(wrong.sum(axis=1)).ravel() == 0
 
 
+def _check_same_length(X: Any, labels: LabelMatrix) -> None:
+    if n_rows(X) != labels.shape[0]:
+        raise ValueError(
+            "X and y must have the same number of documents, got inconsistent numbers: X has "
+            f"{n_rows(X)}, y has shape {labels.shape}."
+        )
+
+
 def _class_names(labels: LabelMatrix) -> NDArray[Any]:
     if labels.kind == "binary":
         last = len(labels.classes) - 1
@@ -508,12 +511,7 @@ def out_of_fold_log_odds(
     whose documents are all in one test part has, there, the log-odds that its classifier returns
     for a label without documents.
     """
-    n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
-    if n_documents != labels.shape[0]:
-        raise ValueError(
-            f"X and Y must have the same number of documents, got {n_documents} and Y of shape "
-            f"{labels.shape}."
-        )
+    _check_same_length(X, labels)
     cv = getattr(estimator, "cv", None) if cv is None else cv
     seed = getattr(estimator, "random_state", None) if random_state is None else random_state
     rows, parts = [], []

@@ -181,7 +181,9 @@ class TestErrors:
 
     @pytest.mark.parametrize("name", ["n_attractions", "n_repulsions"])
     def test_negative_number_of_edges(self, world, name):
-        with pytest.raises(ValueError, match=f"{name} must be at least 0, got -1"):
+        with pytest.raises(
+            ValueError, match=f"{name} must be a whole number of at least 0, got -1"
+        ):
             label_graph(world[1], **{name: -1})
 
     def test_unknown_label_and_top_0(self, world):

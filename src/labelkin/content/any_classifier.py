@@ -32,7 +32,7 @@ from labelkin.evaluation.splits import CrossValidation
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.odds import count_log_odds, to_log_odds
 from labelkin.registry import part_class
-from labelkin.scikit_learn import params_of_rows, route_fit, router, rows_of
+from labelkin.scikit_learn import n_rows, params_of_rows, route_fit, router, rows_of
 
 
 class PerLabel(LogOddsClassifier):
@@ -257,11 +257,6 @@ def spread(
     for j, column in zip(places, columns, strict=True):
         result[:, j] = column
     return result
-
-
-def n_rows(X: Any) -> int:
-    """Return the number of documents, also of a list of texts."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 class MultilabelContent(PerLabel):

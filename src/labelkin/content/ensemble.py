@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.content.any_classifier import PerLabel, n_rows
+from labelkin.content.any_classifier import PerLabel
 from labelkin.content.forest import RandomForest
 from labelkin.content.members import (
     Member,
@@ -49,6 +49,7 @@ from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import to_log_odds
 from labelkin.scikit_learn import (
     check_metadata,
+    n_rows,
     read_sample_weight,
     takes_sample_weight,
     with_random_state,

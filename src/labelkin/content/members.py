@@ -17,12 +17,13 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.preprocessing import FunctionTransformer
 
-from labelkin.content.any_classifier import as_content, n_rows
+from labelkin.content.any_classifier import as_content
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.content.nearest_neighbours import NearestNeighbours
 from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.odds import to_log_odds
 from labelkin.registry import PARTS
+from labelkin.scikit_learn import n_rows
 from labelkin.solvers.grouped_logistic import GroupedCells, Prior, fit_logistic
 
 _Floats = NDArray[np.float64]

@@ -65,8 +65,9 @@ def supported_strength(
     both = np.clip(np.asarray(n_both, dtype=np.float64), 0, rare)
     attracts = strength > 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        lowest = np.where(both > 0, special.betaincinv(both, rare - both + 1, 1 - _CONFIDENCE), 0.0)
-        highest = np.where(rare > both, special.betaincinv(both + 1, rare - both, _CONFIDENCE), 1.0)
+        # NaN without common documents, or if all are common: nothing is supported.
+        lowest = special.betaincinv(both, rare - both + 1, 1 - _CONFIDENCE)
+        highest = special.betaincinv(both + 1, rare - both, _CONFIDENCE)
         share = np.where(attracts, lowest, highest)
         elsewhere = (common - share * rare + 0.5) / (np.maximum(n_documents - rare, 0) + 1)
         added = special.logit(share) - special.logit(np.clip(elsewhere, 0.0, 1.0))
@@ -241,9 +242,8 @@ class LabelGraph:
         pairs : tuple of arrays, optional
             The columns of the first and the second labels; default: all pairs.
         """
-        for name, number in (("n_attractions", n_attractions), ("n_repulsions", n_repulsions)):
-            if number < 0:
-                raise ValueError(f"{name} must be at least 0, got {number!r}.")
+        check_whole_number("n_attractions", n_attractions, least=0)
+        check_whole_number("n_repulsions", n_repulsions, least=0)
         first, second = self._all_pairs() if pairs is None else pairs
         strength = self._strengths(first, second)
         attractions = self._best(first, second, strength, n_attractions)
@@ -360,13 +360,12 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
             "A label graph needs linear label evidence, a weight per pair of labels, got "
             f"labels={rescorer.labels!r:.60}. Fit with labels=LogisticLabels() or SVMLabels()."
         )
-    weights = term.weights
-    if sparse.issparse(weights):
-        weights = weights.copy()
-        weights.data[paper.constant[weights.indices]] = 0.0
+    varying = (~paper.constant).astype(np.float64)
+    if sparse.issparse(term.weights):
+        weights: Any = sparse.csc_array(sparse.diags_array(varying) @ term.weights)
         weights.eliminate_zeros()
-    elif paper.constant.any():
-        weights = np.where(paper.constant[:, None], 0.0, weights)
+    else:
+        weights = term.weights * varying[:, None]
     sets = rescorer.label_sets_
     graph = LabelGraph(
         (), rescorer.label_names_, weights, sets.together(), sets.n_documents, term.rest

@@ -47,7 +47,6 @@ from labelkin.odds import to_probability
 from labelkin.records import short_repr
 from labelkin.scikit_learn import route_fit, with_random_state
 from labelkin.thresholds import ThresholdChoice, fit_rule, rule_for
-from labelkin.validation import check_whole_number
 
 if TYPE_CHECKING:
     from labelkin.vocabulary.rules import Rules
@@ -357,7 +356,6 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         -------
         list of lists of Suggestion
         """
-        check_whole_number("top", top)
         return self.posterior(X, known).suggest(top)
 
     def explain(
@@ -382,25 +380,21 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         -------
         list of lists of Explanation
         """
-        check_whole_number("top", top)
         return self.posterior(X, known).explain(top, label_names)
 
     @property
     def prior_(self) -> Matrix:
         """p(label), ``(n_labels,)``."""
-        check_is_fitted(self)
         return self.rescorer_.prior_
 
     @property
     def label_weights_(self) -> Matrix | None:
         """Weights ``[k, j]`` of label k for label j; ``None`` if label evidence is not linear."""
-        check_is_fitted(self)
         return self.rescorer_.label_weights_
 
     @property
     def evidence_weight_(self) -> float:
         """Weight of label evidence from predicted labels."""
-        check_is_fitted(self)
         return self.rescorer_.evidence_weight_
 
     def probabilities(self, log_odds: Any, columns: Any = slice(None)) -> Any:
@@ -418,8 +412,6 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         array or CSR array
             Of the same shape.
         """
-        if not hasattr(self, "rescorer_"):
-            check_is_fitted(self)
         if sparse.issparse(log_odds):
             cells = Cells.of(log_odds)
             return cells.matrix(self.probabilities(log_odds.data, cells.label))

@@ -350,30 +350,22 @@ class LabelRescorer(BaseEstimator):
     @property
     def prior_(self) -> Matrix:
         """p(label), ``(n_labels,)``."""
-        check_is_fitted(self)
         return self.combination_.predicted.paper.prior
 
     @property
     def labels_(self) -> Any:
         """The fitted label classifier."""
-        check_is_fitted(self)
         return self.combination_.predicted.paper.labels
 
     @property
     def evidence_weight_(self) -> float:
         """Weight of the paper's label evidence from predicted labels."""
-        check_is_fitted(self)
         return self.combination_.predicted.weight
 
     @property
     def label_weights_(self) -> Matrix | None:
         """Weights ``[k, j]`` of label k for label j in the paper; ``None`` if not linear."""
-        check_is_fitted(self)
         return getattr(self.labels_, "weights_", None)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Return whether ``fit`` has been called."""
-        return hasattr(self, "combination_")
 
     def _fit(self, Y: Any, scores: Any, sample_weight: Any = None, is_given: bool = False) -> None:
         """Fit; scores from a user (``is_given``) may be in sample."""
