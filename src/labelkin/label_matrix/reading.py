@@ -478,8 +478,11 @@ def read_known(known: Any, n_documents: int | None, names: NDArray[Any]) -> NDAr
     if known is None and n_documents is not None:
         return np.full((n_documents, len(names)), np.nan)
     if sparse.issparse(known):
-        _check_shape(known.shape, n_documents, names, "known")
-        return _read_signs(known)
+        cells, signs = read_candidates(known, names, n_documents=n_documents, what="known")
+        wrong = np.abs(signs) != 1
+        rule = "A sparse known must contain +1 (accepted) and -1 (rejected), once for each label"
+        check_cells(rule, signs[wrong], (cells.document[wrong], cells.label[wrong]))
+        return cells.dense((signs > 0).astype(np.float64), np.nan)
     if isinstance(known, Mapping):
         known = [known]
     if isinstance(known, Sequence) and all(
@@ -494,16 +497,6 @@ def read_known(known: Any, n_documents: int | None, names: NDArray[Any]) -> NDAr
     if hasattr(known, "columns"):
         known = frame_in_order(known, names)
     return _read_known_matrix(known, n_documents, names)
-
-
-def _read_signs(known: Any) -> NDArray[np.float64]:
-    stored = sparse.coo_array(sparse.csr_array(validate_sparse(known, "known")))
-    wrong = (stored.data != 1) & (stored.data != -1)
-    rule = "A sparse known must contain +1 (accepted) and -1 (rejected), once for each label"
-    check_cells(rule, stored.data[wrong], (stored.row[wrong], stored.col[wrong]))
-    result = np.full(stored.shape, np.nan)
-    result[stored.row, stored.col] = stored.data > 0
-    return result
 
 
 def _read_names(known: Sequence[Any], names: NDArray[Any]) -> NDArray[np.float64]:

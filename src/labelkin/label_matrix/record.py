@@ -224,20 +224,20 @@ def frame_in_order(frame: Any, names: NDArray[Any]) -> NDArray[Any]:
     >>> frame_in_order(pd.DataFrame({"tea": [1], "sugar": [0]}), np.array(["sugar", "tea"]))
     array([[0, 1]])
     """
-    columns, wanted, values = list(frame.columns), names.tolist(), frame_values(frame)
+    columns, wanted = list(frame.columns), names.tolist()
     numbers = list(range(len(wanted)))
     is_unnamed = len(columns) == len(wanted) and numbers in (columns, wanted)
     if is_unnamed and set(columns) != set(wanted):
-        return values
+        return frame_values(frame)
     check_distinct(columns, "DataFrame columns")
     place = names_to_columns(columns, names)
-    missing = sorted(set(numbers) - set(place.tolist()))
-    if missing:
+    missing = np.setdiff1d(numbers, place)
+    if len(missing):
         raise ValueError(
             "A DataFrame must have a column for every label, and these are missing: "
             f"{abbreviate(names[missing].tolist())}."
         )
-    return values[:, np.argsort(place)]
+    return frame_values(frame)[:, np.argsort(place)]
 
 
 def frame_values(frame: Any) -> NDArray[Any]:
