@@ -215,11 +215,6 @@ class TestViews:
         assert (parts["words"] == 0).all()
         assert (parts["characters"] != 0).all()
 
-    def test_document_with_empty_views_has_the_prior(self):
-        model = self.views().fit(self.TEXTS, self.TOPICS)
-        nothing = model.log_odds(np.array([""], dtype=object))
-        assert nothing[0] == pytest.approx(model.decompose([""])[1]["prior"][0])
-
     def test_terms_are_named_and_add_up(self):
         model = self.views().fit(self.TEXTS, self.TOPICS)
         (row,) = model.term_contributions(self.TEXTS[:1], [0, 1])
@@ -236,14 +231,6 @@ class TestExplanations:
         parts = model.decompose(X)[1]
         assert list(parts) == ["prior", *(m.name for m in model.members_)]
         assert sum(parts.values()) == pytest.approx(model.log_odds(X), abs=1e-9)
-
-    def test_terms_and_neighbours_add_up(self):
-        X, Y = world()
-        model = three().fit(X, Y)
-        rows = model.term_contributions(X[:5], [2, 0])
-        got = np.array([[cell.log_odds for cell in row] for row in rows])
-        assert got == pytest.approx(model.log_odds(X[:5])[:, [2, 0]], abs=1e-9)
-        assert rows[0][0].neighbours
 
 
 class TestInputs:
@@ -295,10 +282,6 @@ class TestInputs:
         X, Y = world(20)
         with pytest.raises(ValueError, match=message):
             ContentEnsemble(members).fit(X, Y)
-
-    def test_the_shrinkage_must_be_positive(self):
-        with pytest.raises(ValueError, match="shrinkage must be positive, got 0"):
-            three(shrinkage=0).fit(*world(30))
 
 
 def test_saved_model_returns_the_same_log_odds(tmp_path):
