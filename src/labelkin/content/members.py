@@ -246,12 +246,8 @@ class MemberWeights(NamedTuple):
     shared: _Floats
 
 
-class _Block(NamedTuple):
-    """Some labels, their cells with the prior counted once, and the documents of the cells."""
-
-    columns: NDArray[np.intp]
-    cells: GroupedCells
-    document: NDArray[np.intp]
+#: Some labels, their cells with the prior counted once, and the documents of the cells.
+_Block = tuple[NDArray[np.intp], GroupedCells, NDArray[np.intp]]
 
 
 @dataclass(frozen=True)
@@ -281,7 +277,7 @@ class TrainingEvidence:
 
     def choose(self) -> MemberWeights:
         """Return the members that help, and whether the prior is added once, by the Brier score."""
-        cells = _together([block.cells for block in self._pooled()._blocks()])
+        cells = _together([cells for _, cells, _ in self._pooled()._blocks()])
         tried = []
         begin = None
         for once in (True, False):
@@ -390,7 +386,7 @@ class TrainingEvidence:
             np.concatenate([weight[near], n_far[some]])[order],
         )
         documents = np.concatenate([document[near], np.full(len(some), -1)])[order]
-        return _Block(np.arange(first, stop), grouped, documents)
+        return np.arange(first, stop), grouped, documents
 
 
 def _together(groups: list[GroupedCells]) -> GroupedCells:
