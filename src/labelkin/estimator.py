@@ -30,7 +30,7 @@ from labelkin.evaluation.splits import CrossValidation, stratified_folds
 from labelkin.label_matrix import Cells, LabelMatrix, in_container, labels_for, read_labels
 from labelkin.label_matrix.reading import is_label_sets
 from labelkin.odds import ALMOST_ZERO, to_probability
-from labelkin.scikit_learn import n_rows, params_of_rows, read_numbers, router, rows_of
+from labelkin.scikit_learn import params_of_rows, read_numbers, router, rows_of
 from labelkin.validation import validate_sparse
 
 
@@ -246,7 +246,9 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         X = self._read_documents(X, reset=True)
         labels = read_labels(y)
-        _check_same_length(X, labels)
+        n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
+        if labels.shape[0] != n_documents:
+            raise _lengths_error(n_documents, labels)
         if labels.shape[1] == 0:
             raise ValueError(
                 f"y must contain at least one label, got shape {labels.shape}. Pass a 0/1 matrix "
@@ -454,12 +456,11 @@ def exact_label_sets(labels: LabelMatrix, decisions: Any) -> NDArray[np.bool_]:
     return np.asarray(wrong.sum(axis=1)).ravel() == 0
 
 
-def _check_same_length(X: Any, labels: LabelMatrix) -> None:
-    if n_rows(X) != labels.shape[0]:
-        raise ValueError(
-            "X and y must have the same number of documents, got inconsistent numbers: X has "
-            f"{n_rows(X)}, y has shape {labels.shape}."
-        )
+def _lengths_error(n_documents: int, labels: LabelMatrix) -> ValueError:
+    return ValueError(
+        "X and y must have the same number of documents, got inconsistent numbers: X has "
+        f"{n_documents}, y has shape {labels.shape}."
+    )
 
 
 def _class_names(labels: LabelMatrix) -> NDArray[Any]:
@@ -511,7 +512,9 @@ def out_of_fold_log_odds(
     whose documents are all in one test part has, there, the log-odds that its classifier returns
     for a label without documents.
     """
-    _check_same_length(X, labels)
+    n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
+    if labels.shape[0] != n_documents:
+        raise _lengths_error(n_documents, labels)
     cv = getattr(estimator, "cv", None) if cv is None else cv
     seed = getattr(estimator, "random_state", None) if random_state is None else random_state
     rows, parts = [], []

@@ -125,14 +125,15 @@ def _read_matrix(
     row, column, values = stored.row, stored.col, stored.data.astype(np.float64)
     is_nan, is_one = np.isnan(values), values == 1
     wrong = (values != 0) & ~is_one & ~is_nan
-    check_cells(
-        "A label matrix Y must contain 0, 1 or NaN (unknown)",
-        values[wrong],
-        (row[wrong], column[wrong]),
-        "Apply a threshold to scores first; use sets for label ids, such as [{3, 7}, {2}]. If "
-        "cross_val_predict made this Y from label lists, NaN or a sparse matrix, use "
-        "labelkin.content.cross_val_log_odds.",
-    )
+    if wrong.any():
+        check_cells(
+            "A label matrix Y must contain 0, 1 or NaN (unknown)",
+            values[wrong],
+            (row[wrong], column[wrong]),
+            "Apply a threshold to scores first; use sets for label ids, such as [{3, 7}, {2}]. If "
+            "cross_val_predict made this Y from label lists, NaN or a sparse matrix, use "
+            "labelkin.content.cross_val_log_odds.",
+        )
     shape = stored.shape
     if is_nan.any() and shape[1] < 2:
         raise ValueError(
