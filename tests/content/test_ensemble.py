@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 
@@ -282,20 +282,6 @@ class TestInputs:
         X, Y = world(20)
         with pytest.raises(ValueError, match=message):
             ContentEnsemble(members).fit(X, Y)
-
-
-def test_saved_model_returns_the_same_log_odds(tmp_path):
-    texts = np.array(["wheat harvest", "gold mine", "wheat price", "gold price"] * 8, dtype=object)
-    topics = [["grain"], ["gold"], ["grain"], ["gold"]] * 8
-    members = [
-        ("words", TfidfVectorizer(), PlattSVM(random_state=0)),
-        ("counts", CountVectorizer(), NaiveBayes()),
-    ]
-    model = LabelDependenceClassifier(members).fit(texts, topics)
-    labelkin.save(model, tmp_path / "both.labelkin")
-    back = labelkin.load(tmp_path / "both.labelkin")
-    assert (back.log_odds(texts) == model.log_odds(texts)).all()
-    assert back.content_.dropped_ == model.content_.dropped_
 
 
 class TestParts:
