@@ -80,7 +80,7 @@ def bytes_of(*arrays):
         "labelkin.content.naive_bayes.NaiveBayes",
         "sklearn.feature_selection.chi2",
         "labelkin.corpora.corpus.Corpus",
-        "labelkin.research.experiments.run_folder.locked",
+        "labelkin.research.experiments.runs.locked",
         "labelkin.storage.file.ModelFile",
         "labelkin.method..classifier.LabelDependenceClassifier",
         "Normalizer",

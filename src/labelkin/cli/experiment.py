@@ -28,7 +28,7 @@ from labelkin.cli.printing import (
 if TYPE_CHECKING:
     from labelkin.evaluation.significance import Bootstrap, SignTest
     from labelkin.research.experiments.plan import Experiment
-    from labelkin.research.experiments.run import Progress
+    from labelkin.research.experiments.runs import Progress
 
 _ABOUT = """Experiments: systems compared on a corpus, by a TOML file.
 
@@ -236,7 +236,7 @@ def _experiment_row(found: Experiment) -> tuple[str, ...]:
     names = [choice.name for choice in found.corpora]
     places = [place_of(name) for name in names]
     missing = [name for name, place in zip(names, places, strict=True) if place == "not here"]
-    systems = {run.system for run in (*found.runs(), *found.threshold_runs())}
+    systems = {run.system for run in found.runs()}
     state = "synthetic" if places == ["synthetic"] else "found"
     if missing:
         state = f"not here: {', '.join(missing)}" if missing != names else "not here"

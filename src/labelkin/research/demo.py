@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from labelkin.files import write_atomic
 from labelkin.research.experiments import find_experiment, run_experiment
-from labelkin.research.experiments.run import Progress
+from labelkin.research.experiments.runs import Progress
 from labelkin.research.reports.results import Outcome, evaluate_results
 from labelkin.research.reports.tables import Table, html_page, label_table, scores_csv
 

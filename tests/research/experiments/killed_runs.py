@@ -16,14 +16,14 @@ from typing import Any
 from labelkin import files
 from labelkin.research.experiments import (
     parse_experiment,
-    prepared_corpus,
     read_results,
     run_experiment,
-    run_folder,
+    runs,
+    train,
 )
 
 EXPERIMENT, OUT = parse_experiment(Path(sys.argv[2]).read_text()), Path(sys.argv[3])
-prepared_corpus._BLOCK_DOCUMENTS = 15  # several moments in every run
+train._BLOCK_DOCUMENTS = 15  # several moments in every run
 
 
 def main() -> None:
@@ -91,7 +91,7 @@ def work(folder: Path, *, kill_at: int = -1, stop_at: str = "") -> None:
         (files, "names_to_disk"),
         (Path, "rename"),
         (Path, "replace"),
-        (run_folder.shutil, "rmtree"),
+        (runs.shutil, "rmtree"),
     ):
         setattr(owner, name, between(getattr(owner, name), moment))
     run_experiment(EXPERIMENT, folder, progress=see, run_progress=see)

@@ -12,9 +12,9 @@ from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.research.experiments import (
     parse_experiment,
-    prepared_corpus,
     read_results,
     run_experiment,
+    train,
 )
 from labelkin.research.experiments.train import fit_offset
 
@@ -108,16 +108,16 @@ def outputs(results):
 @pytest.fixture
 def run_shuffled(monkeypatch, tmp_path):
     """Run an experiment whose test documents have each other's labels."""
-    load = prepared_corpus.load
+    load = train.load
 
     def shuffled(*place, **options):
         corpus = load(*place, **options)
         order = np.arange(len(corpus.documents))
         order[corpus.test] = np.random.default_rng(0).permutation(corpus.test)
-        return prepared_corpus.replace(corpus, Y=corpus.Y[order])
+        return train.replace(corpus, Y=corpus.Y[order])
 
     def run(text):
-        monkeypatch.setattr(prepared_corpus, "load", shuffled)
+        monkeypatch.setattr(train, "load", shuffled)
         return run_experiment(parse_experiment(text), tmp_path / "shuffled")
 
     return run
@@ -154,5 +154,5 @@ def test_additions_and_decisions_need_only_stored_evidence(beyond, tmp_path, mon
     for run in [*beyond.runs, *beyond.threshold_runs]:
         if run.addition or run.thresholds:
             shutil.rmtree(runs / run.folder.name)
-    monkeypatch.setattr(prepared_corpus, "load", None)
+    monkeypatch.setattr(train, "load", None)
     assert outputs(run_experiment(beyond.experiment, tmp_path / "copy")) == outputs(beyond)

@@ -15,7 +15,7 @@ from labelkin.research.experiments import (
     parse_experiment,
     run_experiment,
 )
-from labelkin.research.experiments import run as running
+from labelkin.research.experiments import runs as running
 from labelkin.research.experiments.subprocess_runner import Job, run_here, run_in_subprocess
 from labelkin.text import TermWeights, WordCounts
 

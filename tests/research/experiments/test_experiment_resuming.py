@@ -16,6 +16,7 @@ from labelkin.research.experiments import (
     parse_experiment,
     read_results,
     run_experiment,
+    train,
 )
 
 EXPERIMENT = """
@@ -42,6 +43,14 @@ PROGRAM = Path(__file__).with_name("killed_runs.py")
 needs_fork = pytest.mark.skipif(
     not hasattr(os, "fork"), reason="this system has no fork, by which the children are made"
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_blocks():
+    """Set the blocks of killed_runs.py: other blocks may change the last digits."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(train, "_BLOCK_DOCUMENTS", 15)
+        yield
 
 
 @pytest.fixture(scope="module")

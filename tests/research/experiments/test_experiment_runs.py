@@ -7,9 +7,9 @@ import pytest
 
 from labelkin.research.experiments import (
     parse_experiment,
-    prepared_corpus,
     read_results,
     run_experiment,
+    train,
 )
 from labelkin.research.reports.results import read_outcomes
 
@@ -80,20 +80,19 @@ def test_bytes_do_not_depend_on_n_jobs(fifteen, tmp_path):
 
 
 def test_blocks_of_any_size_give_the_same(fifteen, tmp_path, monkeypatch):
-    monkeypatch.setattr(prepared_corpus, "_BLOCK_DOCUMENTS", 7)
-    monkeypatch.setattr("labelkin.research.experiments.run_folder._BLOCK_CELLS", 100)
+    monkeypatch.setattr(train, "_BLOCK_DOCUMENTS", 7)
     reported = []
     blocked = run_experiment(
         fifteen.experiment, tmp_path, run_progress=lambda *event: reported.append(event)
     )
     assert (7, 133, "NB@seed3: documents") in reported
-    assert (2, 133, "NB+BLR+M2@seed3: documents") in reported
+    assert (7, 133, "NB+BLR+M2@seed3: documents") in reported
     for ours, theirs in zip(blocked.runs, fifteen.runs, strict=True):
         np.testing.assert_allclose(ours.log_odds(), theirs.log_odds(), rtol=1e-10, atol=1e-10)
 
 
 def test_complete_runs_need_no_training_and_no_corpus(small, monkeypatch):
-    monkeypatch.setattr(prepared_corpus, "load", None)
+    monkeypatch.setattr(train, "load", None)
     reported = []
     again = run_experiment(small.experiment, small.folder, progress=lambda *e: reported.append(e))
     assert reported == [(2, 2, "done")]
@@ -101,7 +100,7 @@ def test_complete_runs_need_no_training_and_no_corpus(small, monkeypatch):
 
 
 def test_an_experiment_may_grow_and_shares_content_evidence(small, monkeypatch):
-    monkeypatch.setattr(prepared_corpus, "load", None)
+    monkeypatch.setattr(train, "load", None)
     grown = SMALL.replace('["M2"]', '["M1", "M2"]\nevidence_weights = [1, 0.5]')
     results = run_experiment(parse_experiment(grown), small.folder)
     assert [run.system for run in results.runs] == [

@@ -12,9 +12,9 @@ from labelkin import corpora
 from labelkin.research.experiments import (
     new_experiment,
     parse_experiment,
-    prepared_corpus,
     read_experiment,
     run_experiment,
+    train,
 )
 from labelkin.research.reports.tables import report_results
 
@@ -118,7 +118,7 @@ def test_vectors_of_every_kind_run_with_suitable_weights(kind, stored, tmp_path,
     file = tmp_path / "vectors.toml"
     text = new_experiment(tmp_path / "vectors.arff", file, corpus=corpus)
     assert "[words]" not in text
-    monkeypatch.setattr(prepared_corpus, "load", lambda place: corpus)
+    monkeypatch.setattr(train, "load", lambda place: corpus)
     experiment = parse_experiment(with_all_that_is_ready(text), folder=tmp_path)
     results = run_experiment(experiment, tmp_path / "out")
     assert {run.content for run in results.runs} == {"SVM", "NB"}

@@ -4,7 +4,7 @@ import numpy as np
 
 from labelkin.label_matrix import read_labels
 from labelkin.research.experiments import parse_experiment
-from labelkin.research.experiments.run_folder import (
+from labelkin.research.experiments.runs import (
     FACTS,
     new_run,
     write_json,
@@ -53,15 +53,10 @@ def store_results(folder, text, Y, log_odds, names=None, left_out=()):
         write_json(place / FACTS, {"source": "synthetic", "licence": "none", "n_test": len(Y)})
     for run in experiment.runs():
         if run.name not in left_out:
-            _store_run(folder / run.place, run, log_odds(run.system, run.seed))
+            block = np.asarray(log_odds(run.system, run.seed), dtype=np.float64)
+            with new_run(folder, run, {"versions": {"labelkin": "0"}, "seconds": {}}) as part:
+                write_log_odds(part, [block], block.shape)
     return folder
-
-
-def _store_run(place, run, log_odds):
-    block = np.asarray(log_odds, dtype=np.float64)
-    made = {"versions": {"labelkin": "0"}, "seconds": {}}
-    with new_run(place, {**run.record(), **made}) as part:
-        write_log_odds(part, [block], block.shape)
 
 
 def find(outcome, system, metric):

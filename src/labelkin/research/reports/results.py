@@ -42,7 +42,7 @@ from labelkin.evaluation.significance import (
 )
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.research.experiments import CorpusResults, Results, Run, read_results
-from labelkin.research.experiments.plan import F1_METRICS, METRICS, PlannedRun
+from labelkin.research.experiments.plan import F1_METRICS, METRICS
 
 #: What sentences call them.
 WORDS = {
@@ -459,7 +459,7 @@ def read_outcomes(
 def evaluate_results(results: Results, *, rules: bool = False) -> tuple[Outcome, ...]:
     """Return the outcome on each corpus of an experiment; see :func:`read_outcomes`."""
     experiment, begun = results.experiment, {corpus.name: corpus for corpus in results.corpora}
-    runs = experiment.runs()
+    runs = [run for run in experiment.runs() if not run.thresholds]
     outcomes = []
     for corpus in (choice.name for choice in experiment.corpora):
         planned = [plan for plan in runs if plan.corpus == corpus]
@@ -468,7 +468,7 @@ def evaluate_results(results: Results, *, rules: bool = False) -> tuple[Outcome,
             corpus,
             title=f"{experiment.title}: {corpus}" if several else experiment.title,
             systems=[],
-            planned=[(p.content, p.addition.name if p.addition else "", p.seed) for p in planned],
+            planned=[(p.content, p.addition, p.seed) for p in planned],
             metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics])),
             classifiers=_describe_classifiers(planned),
             facts=_describe_making(planned, begun.get(corpus)),
@@ -518,9 +518,7 @@ def _describe_test(test: SignTest) -> str:
     return f"{test.test}: {wins}, {p_value}"
 
 
-def _describe_making(
-    planned: Sequence[PlannedRun], results: CorpusResults | None
-) -> dict[str, str]:
+def _describe_making(planned: Sequence[Run], results: CorpusResults | None) -> dict[str, str]:
     """Return corpus, words, seeds and versions of the runs on one corpus, by name."""
     seeds = dict.fromkeys(str(plan.seed) for plan in planned)
     words = planned[0].configuration["words"]
@@ -539,7 +537,7 @@ def _describe_making(
     return {name: fact for name, fact in described.items() if fact}
 
 
-def _describe_classifiers(planned: Sequence[PlannedRun]) -> dict[str, str]:
+def _describe_classifiers(planned: Sequence[Run]) -> dict[str, str]:
     """Return descriptions of content classifiers and label classifiers by name."""
     described = {}
     for content in (p.configuration.get("related") or p.configuration["content"] for p in planned):
