@@ -229,8 +229,8 @@ def _leave_weka_out(outcome: Outcome) -> Outcome:
     described = outcome.classifiers.items()
     return replace(
         outcome,
-        systems=[system for system in outcome.systems if not _is_weka(system.addition)],
-        planned=[plan for plan in outcome.planned if not _is_weka(plan[1])],
+        systems=[system for system in outcome.systems if not _is_weka(system.run.addition)],
+        planned=[plan for plan in outcome.planned if not _is_weka(plan.addition)],
         classifiers={name: what for name, what in described if not _is_weka(name)},
     )
 

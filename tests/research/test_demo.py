@@ -79,20 +79,6 @@ def test_content_evidence_is_computed_once_for_all_systems_of_a_content(monkeypa
     assert [text.split("@")[0].replace("_", " ") for text in reported] == [*SYSTEMS, "done"]
 
 
-@pytest.mark.parametrize("options", [["--n-documents", "1"], ["--random-state", "-1"]])
-def test_a_wrong_option_is_an_error_in_one_line(options, tmp_path):
-    code, _, stderr = run_demo(tmp_path, *options)
-    assert code == 2
-    assert options[0] in stderr and stderr.count("\n") == 1
-
-
-def test_an_output_folder_that_is_a_file_is_an_error(tmp_path):
-    (tmp_path / "file").write_text("mine")
-    code, _, stderr = run_demo(tmp_path / "file")
-    assert (code, "file" in stderr) == (2, True)
-    assert (tmp_path / "file").read_text() == "mine"
-
-
 def test_a_missing_extra_is_named_before_anything_is_computed(monkeypatch, tmp_path):
     monkeypatch.setattr(demo, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'jinja2: pip install "labelkin\[cli\]"'):

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -45,23 +44,9 @@ def every_moment() -> dict[str, Any]:
     return {"folders": list(map(str, folders)), "bad": bad}
 
 
-def many_kills() -> dict[str, Any]:
-    """Kill one child after the other, later each time, on one folder."""
-    bad: list[str] = []
-    n_kills, seconds, killed = 0, 0.05, True
-    while killed:
-        child = fork(lambda: work(OUT))
-        time.sleep(seconds)
-        os.kill(child, signal.SIGKILL)
-        killed = wait(child) != 0
-        check_partial(OUT, bad)
-        n_kills, seconds = n_kills + killed, seconds * 1.6
-    return {"kills": n_kills, "bad": bad}
-
-
 def two_at_once() -> dict[str, Any]:
     """Stop a child in the middle of its first run, run the experiment here, kill the child."""
-    first = fork(lambda: work(OUT, stop_at="NB@seed0: documents"))
+    first = fork(lambda: work(OUT, stop_at="NB@seed0 on newsroom"))
     os.waitpid(first, os.WUNTRACED)
     error = ""
     try:
@@ -94,7 +79,7 @@ def work(folder: Path, *, kill_at: int = -1, stop_at: str = "") -> None:
         (runs.shutil, "rmtree"),
     ):
         setattr(owner, name, between(getattr(owner, name), moment))
-    run_experiment(EXPERIMENT, folder, progress=see, run_progress=see)
+    run_experiment(EXPERIMENT, folder, progress=see)
 
 
 def between(function: Callable[..., Any], moment: Callable[[], None]) -> Callable[..., Any]:
@@ -137,7 +122,7 @@ def wait(child: int) -> int:
 
 
 SCENES: dict[str, Callable[[], dict[str, Any]]] = {
-    scene.__name__: scene for scene in (every_moment, many_kills, two_at_once)
+    scene.__name__: scene for scene in (every_moment, two_at_once)
 }
 
 if __name__ == "__main__":

@@ -118,14 +118,6 @@ def test_a_kill_at_any_moment_loses_nothing_but_the_run_in_progress(
 
 
 @needs_fork
-def test_many_kills_one_after_the_other_end_in_the_same(whole, tmp_path):
-    seen = act("many_kills", EXPERIMENT, tmp_path)
-    assert seen["bad"] == []
-    assert seen["kills"] >= 2
-    assert files(tmp_path / "out") == files(whole.folder)
-
-
-@needs_fork
 def test_a_second_process_is_rejected_while_the_first_one_works(whole, tmp_path):
     seen = act("two_at_once", EXPERIMENT, tmp_path)
     assert "One process at a time must run an experiment in" in seen["error"]

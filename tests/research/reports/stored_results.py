@@ -1,12 +1,14 @@
 """Tiny result folders, as an experiment leaves them, without training anything."""
 
+from functools import partial
+
 import numpy as np
 
 from labelkin.label_matrix import read_labels
 from labelkin.research.experiments import parse_experiment
 from labelkin.research.experiments.runs import (
     FACTS,
-    new_run,
+    store_run,
     write_json,
     write_log_odds,
     write_truth,
@@ -54,9 +56,13 @@ def store_results(folder, text, Y, log_odds, names=None, left_out=()):
     for run in experiment.runs():
         if run.name not in left_out:
             block = np.asarray(log_odds(run.system, run.seed), dtype=np.float64)
-            with new_run(folder, run, {"versions": {"labelkin": "0"}, "seconds": {}}) as part:
-                write_log_odds(part, [block], block.shape)
+            store_run(folder, run, partial(write_block, block))
     return folder
+
+
+def write_block(block, part):
+    write_log_odds(part, [block], block.shape)
+    return {"versions": {"labelkin": "0"}, "seconds": {}}
 
 
 def find(outcome, system, metric):
@@ -66,4 +72,4 @@ def find(outcome, system, metric):
 
 def system_of(outcome, name):
     """Return a system of the first seed."""
-    return next(s for s in outcome.systems if s.name == name and not s.rule)
+    return next(s for s in outcome.systems if s.run.system == name)

@@ -126,10 +126,3 @@ def test_a_missing_system_has_a_row_and_is_not_counted(tmp_path):
     row = next(r for r in summary.rows if r[0].text == "BLR+M2")
     assert (row[1].text, row[1].beside) == ("0/0/0/0", ())
     assert "Runs that are missing and not counted: 2." in summary.notes
-
-
-def test_notes_name_seeds_samples_and_classifiers(tiny, tmp_path):
-    assert label_table(tiny).notes[-1] == "NB: naive_bayes on counts; BLR: logistic; SMO: svm."
-    notes = label_table(outcome_of(tmp_path, "rcv1-sample", extra="seeds = [0, 1]")).notes
-    assert any(note.startswith("Scores are means over seeds 0, 1;") for note in notes)
-    assert "The paper's figures are those for RCV1, not for rcv1-sample." in notes

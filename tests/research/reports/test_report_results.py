@@ -10,6 +10,7 @@ from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 from stored_results import experiment_text, find, store_results, system_of
 
 from labelkin.evaluation.metrics import evaluate
+from labelkin.research.experiments.plan import Control, Run
 from labelkin.research.reports.results import EvaluatedSystem, Outcome, read_outcomes
 from labelkin.research.reports.tables import label_table
 
@@ -71,7 +72,7 @@ def test_sign_tests_compare_a_system_with_its_baseline_of_the_same_seed(stored):
         p_value = stats.norm.sf((k - n / 2) / (math.sqrt(n) / 2))
         counts = f"{wins[0]} for NB+BLR+M2, {wins[1]} for NB"
         assert f"seed {seed}, s-test: {counts}, P = {p_value:.4f}" in note
-    test = system_of(stored, "NB+BLR+M2").micro
+    test = system_of(stored, "NB+BLR+M2").tests["micro_f1"]
     assert (test.baseline, test.proposal) == ("NB", "NB+BLR+M2")
 
 
@@ -89,10 +90,10 @@ def evaluated(*systems):
     """Return an outcome of systems: addition, rule and log-odds, and the cut of the rule."""
     found = []
     for addition, rule, log_odds, cut in systems:
-        scores, decided = (None if rule else log_odds), sparse.csr_array(log_odds > cut)
-        evaluation = evaluate(Y, scores, decided)
-        found.append(EvaluatedSystem("NB", addition, 0, rule, scores, decided, evaluation))
-    planned = [("NB", addition, 0) for addition, rule, *_ in systems if not rule]
+        scores = None if rule else log_odds
+        run = Run("toy", 0, "NB", {}, Control(addition), addition, rule)
+        found.append(EvaluatedSystem(run, evaluate(Y, scores, sparse.csr_array(log_odds > cut))))
+    planned = [system.run for system in found if not system.run.thresholds]
     return Outcome("toy", "toy", found, planned)
 
 

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from string import Template
 from types import UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -44,11 +43,8 @@ from labelkin.research.experiments.plan import (
 )
 from labelkin.research.experiments.train import WEIGHTS, make_rule
 from labelkin.text import TermSelection, WordCounts
-from labelkin.vocabulary.files import PACKAGED
 
 _FILES = files("labelkin.research.experiments")
-#: Number of documents from which on words must occur in three of them, as in the paper.
-_MANY = 200
 #: Parameters that the program sets, that do not change the results, or that leave out labels.
 _NOT_SET = (
     "n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "words", "top",
@@ -302,9 +298,8 @@ def _read_corpus(file: _Table, table: _Table, folder: Path) -> CorpusChoice:
     if "path" not in table.values:
         table.value("name", _NAME)
     given = {"name": Path(table.values.get("path", "")).stem, **table.check(_CORPUS)}
-    for key in ("path", "vocab"):
-        if key in given and (key == "path" or given[key] not in PACKAGED):
-            given[key] = str(folder / Path(given[key]).expanduser())
+    if "path" in given:
+        given["path"] = str(folder / Path(given["path"]).expanduser())
     content = _read_parts(file, "content") | _read_parts(table, "content")
     if not content:
         raise table.error(
@@ -405,6 +400,8 @@ def new_experiment(
     >>> "[corpus]" in text
     True
     """
+    from jinja2 import Template
+
     corpus = load(place, **options) if corpus is None else corpus
     if corpus.Y.shape[0] < 2:
         raise ValueError(
@@ -418,50 +415,22 @@ def new_experiment(
         options["path"] = path
     if "path" in options and not Path(options["path"]).is_absolute():
         options["path"] = os.path.relpath(options["path"], Path(file).parent)
-    lines = [f"name = {_toml(name)}"]
-    lines += [f"path = {_toml(options.pop('path'))}"] if "path" in options else []
-    lines += [f"options = {_toml(options)}"] if options else []
-    template = _FILES / "template.toml"
-    return Template(template.read_text(encoding="utf-8")).substitute(
-        corpus=path.name,
+    template = Template(
+        (_FILES / "template.toml").read_text(encoding="utf-8"),
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return template.render(
+        file_name=path.name,
         file=Path(file).name,
-        name=_toml(name),
-        title=_toml(f"{path.name}: effect of label evidence"),
-        place="\n".join([*lines, _split_lines(corpus)]),
-        words=_word_lines(corpus) if corpus.features == "text" else "",
-        **_weights(corpus),
+        name=name,
+        path=options.pop("path", None),
+        options=options,
+        corpus=corpus,
+        is_dense=not sparse.issparse(corpus.documents),
+        has_stemmer=find_spec("Stemmer") is not None,
+        toml=_toml,
     )
-
-
-def _split_lines(corpus: Corpus) -> str:
-    n_train, n_test = len(corpus.train), len(corpus.test)
-    if n_test:
-        return f"# The corpus has a split: {n_train:,} training and {n_test:,} test documents."
-    return (
-        "test_share = 0.3 # the corpus has no split: 30 % of the documents are drawn for testing\n"
-        "split_seed = 0"
-    )
-
-
-def _word_lines(corpus: Corpus) -> str:
-    """Return how words are counted, with values that fit the corpus and what is installed."""
-    stem = "true" if find_spec("Stemmer") else 'false # true needs pip install "labelkin[text]"'
-    fewest = 3 if len(corpus.train) >= _MANY else 1
-    return (
-        '[words]\nlanguage = "english" # of stop words and stems: "german", "french" …\n'
-        f"stem = {stem}\n"
-        f"min_documents = {fewest} # rarer words, by training documents, are left out\n\n"
-    )
-
-
-def _weights(corpus: Corpus) -> dict[str, str]:
-    """Return the feature weights for the SVM, and naive Bayes with its feature weights."""
-    svm, naive_bayes, counts = "tfidf", "naive_bayes", "counts"
-    if corpus.features == "numbers" and not sparse.issparse(corpus.documents):
-        svm, naive_bayes, counts = "standardised_unit", "gaussian_naive_bayes", "standardised"
-    elif corpus.features in ("weights", "numbers"):
-        svm, counts = "as_is", "presence"
-    return {"weights": svm, "naive_bayes": naive_bayes, "naive_bayes_weights": counts}
 
 
 def _toml(value: Any) -> str:

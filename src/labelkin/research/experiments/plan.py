@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -46,7 +47,7 @@ CONTROLS = ("offset", "calibration")
 #: The arrays of a run.
 LOG_ODDS, DECISIONS, OUT_OF_FOLD = "log_odds.npy", "decisions.npy", "out_of_fold.npy"
 #: Settings that do not decide which documents and labels are used, or the result of a method.
-_NO_EFFECT = ("path", "content", "related", "vocab", "label_language", "time_limit")
+_NO_EFFECT = ("path", "content", "related", "time_limit")
 
 
 @dataclass(frozen=True)
@@ -156,9 +157,6 @@ class CorpusChoice:
         For a corpus without test documents: the share to draw, stratified, and the seed.
     content, related
         The content classifiers and the related methods on this corpus, by name.
-    vocab, label_language
-        Arguments of :func:`labelkin.vocabulary.read_vocabulary`, for the names of labels in
-        reports; ``None``: the names in the corpus.
     """
 
     name: str
@@ -171,8 +169,6 @@ class CorpusChoice:
     split_seed: int = 0
     content: Mapping[str, ContentChoice] = field(default_factory=dict)
     related: Mapping[str, RelatedMethod] = field(default_factory=dict)
-    vocab: str | None = None
-    label_language: str | None = None
 
 
 @dataclass(frozen=True)
@@ -406,21 +402,10 @@ _MORE_PARTS: dict[PartKind, dict[str, Callable[..., Any]]] = {
     "labels": {},
     "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
     "related": {
-        "classifier_chain": methods.ClassifierChain,
-        "chain_ensemble": methods.ChainEnsemble,
-        "probabilistic_chain": methods.ProbabilisticChain,
-        "stacked_relevance": methods.StackedRelevance,
-        "dependent_relevance": methods.DependentRelevance,
-        "dependency_network": methods.DependencyNetwork,
-        "mlknn": methods.MLkNN,
-        "brknn": methods.BRkNN,
-        "iblr": methods.IBLR,
-        "multilabel_tree": methods.MultilabelTree,
-        "multilabel_forest": methods.MultilabelForest,
-        "mixture_model": methods.MixtureModel,
-        "parametric_mixture": methods.ParametricMixture,
-        "label_powerset": methods.LabelPowerset,
-        "rakel": methods.RAkEL,
+        **{
+            re.sub("(?<=[a-z])(?=[A-Z][a-z])", "_", name).lower(): getattr(methods, name)
+            for name in methods.__all__  # ClassifierChain is classifier_chain
+        },
         "binary_relevance": lambda estimator: estimator,
         "label_dependence": lambda estimator=None, random_state=None: LabelDependenceClassifier(
             estimator, random_state=random_state

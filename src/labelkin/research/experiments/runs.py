@@ -47,7 +47,6 @@ from labelkin.research.experiments.plan import (
     DECISIONS,
     LOG_ODDS,
     OUT_OF_FOLD,
-    Addition,
     Control,
     CorpusChoice,
     Experiment,
@@ -158,7 +157,6 @@ def run_experiment(
     paths: Mapping[str, str | os.PathLike[str]] | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-    run_progress: Progress | None = None,
 ) -> Results:
     """Train all systems of an experiment whose runs are missing in its folder.
 
@@ -178,9 +176,6 @@ def run_experiment(
         Number of threads, as in joblib; the results do not depend on it.
     progress : callable, optional
         Called with the number of finished runs, of all runs, and the next run.
-    run_progress : callable, optional
-        Called with the number of finished test documents in the present run, of all, and the
-        present step.
 
     Returns
     -------
@@ -203,7 +198,7 @@ def run_experiment(
         files.write_atomic(folder / EXPERIMENT, experiment.text)
         for choice in experiment.corpora:  # one corpus at a time is in memory
             path, place = (paths or {}).get(choice.name), folder / choice.name
-            work = _CorpusWork(experiment, choice, place, path, run_progress, done)
+            work = _CorpusWork(experiment, choice, place, path, done)
             if not all((place / name).exists() for name in (TRUTH, FACTS)):
                 _ = work.corpus  # writes them
             for run in runs:
@@ -288,8 +283,6 @@ class _CorpusWork:
         The folder of the corpus in the result folder.
     path
         The path of the corpus; ``None``: that of the experiment.
-    progress
-        Called at every block of test documents.
     done
         The finished runs by their place.
     fixed
@@ -300,15 +293,12 @@ class _CorpusWork:
     choice: CorpusChoice
     place: Path
     path: str | os.PathLike[str] | None
-    progress: Progress | None
     done: dict[str, Run]
     fixed: dict[str, Trained] = field(default_factory=dict)
 
     @cached_property
     def corpus(self) -> PreparedCorpus:
         """The corpus; its label sets are written, or compared with those of the stored runs."""
-        if self.progress is not None:
-            self.progress(0, 1, f"reading {self.choice.name}")
         corpus = prepare(self.choice, self.experiment.words, self.path)
         self.place.mkdir(parents=True, exist_ok=True)
         if any(self.place.glob("runs/*@seed*/run.json")) and (self.place / FACTS).exists():
@@ -331,41 +321,36 @@ class _CorpusWork:
 
     def make(self, run: Run) -> None:
         """Train a system and write its run."""
+        write: Callable[..., Mapping[str, Any]] = self._write_log_odds
+        if isinstance(run.step, RelatedMethod):
+            write = self._write_related
+        elif isinstance(run.step, Thresholds):
+            write = self._write_decisions
         start = self.done[run.start.place] if run.start else None
-        shape = self.corpus.Y_test.shape if start is None else start.log_odds().shape
-        self._report(run, 0, shape[0], "learning")
-        record: dict[str, Any] = {}
-        with new_run(self.place.parent, run, record) as part:
-            if isinstance(run.step, RelatedMethod):
-                self._write_related(run, run.step, part, shape, record)
-            elif isinstance(run.step, Thresholds) and start is not None:
-                self._write_decisions(run, run.step, start, part, record)
-            else:
-                self._write_log_odds(run, start, part, shape, record)
-        self.done[run.place] = _read_run(self.place.parent, run)
+        root = self.place.parent
+        store_run(root, run, lambda part: write(part, run, start))
+        self.done[run.place] = _read_run(root, run)
 
-    def _write_log_odds(
-        self, run: Run, start: Run | None, part: Path, shape: tuple[int, int], record: Any
-    ) -> None:
+    def _write_log_odds(self, part: Path, run: Run, start: Run | None) -> dict[str, Any]:
+        """Train content, an addition or a control, and score the test documents."""
         trained = self._train(run, start)
         if start is None:
             documents = self.corpus.test_blocks(self.choice.content[run.content].weights)
         else:
             documents = _blocks_of(start.log_odds())
-        blocks = map(trained.log_odds, documents)
-        write_log_odds(part, self._counted(blocks, run, shape[0]), shape)
+        shape = self.corpus.Y_test.shape if start is None else start.log_odds().shape
+        write_log_odds(part, map(trained.log_odds, documents), shape)
         if trained.out_of_fold is not None:
             _write_array(part / OUT_OF_FOLD, [trained.out_of_fold], trained.out_of_fold.shape)
-        record |= {"seconds": trained.seconds, "learned": trained.learned}
+        return {"seconds": trained.seconds, "learned": trained.learned}
 
     def _train(self, run: Run, start: Run | None) -> Trained:
-        step, out_of_fold = run.step, run.keeps_out_of_fold
+        step: Any = run.step
+        out_of_fold = run.keeps_out_of_fold
         if start is None:
-            content = self.choice.content[run.content]
-            return train_content(content, run.seed, self.corpus, out_of_fold=out_of_fold)
+            return train_content(step, run.seed, self.corpus, out_of_fold=out_of_fold)
         if isinstance(step, Control):
             return train_control(step, self._labels, np.array(start.out_of_fold()))
-        assert isinstance(step, Addition)
         if out_of_fold or step.learns_from_content:
             unseen = np.array(start.out_of_fold())
             return train_addition(step, self._labels, unseen, out_of_fold=out_of_fold)
@@ -373,50 +358,33 @@ class _CorpusWork:
             self.fixed[step.name] = train_addition(step, self._labels, None)
         return self.fixed[step.name]
 
-    def _write_decisions(
-        self, run: Run, thresholds: Thresholds, scored: Run, part: Path, record: Any
-    ) -> None:
+    def _write_decisions(self, part: Path, run: Run, scored: Any) -> dict[str, Any]:
         """Tune a threshold rule out of fold, and decide on another run's log-odds."""
-        rule, scores, watch = make_rule(thresholds), scored.log_odds(), Stopwatch()
+        step: Any = run.step
+        rule, scores, watch = make_rule(step), scored.log_odds(), Stopwatch()
         fit_rule(rule, scored.out_of_fold(), self._labels)
-        record["seconds"] = watch.seconds("learning_")
+        seconds = watch.seconds("learning_")
         # A rule that decides on all documents together gets them all.
-        whole = [np.array(scores)] if rule.needs_batch else _blocks_of(scores)
-        blocks = self._counted(map(rule.decide, whole), run, len(scores))
-        _write_array(part / DECISIONS, blocks, scores.shape, np.bool_)
+        blocks = [np.array(scores)] if rule.needs_batch else _blocks_of(scores)
+        _write_array(part / DECISIONS, map(rule.decide, blocks), scores.shape, np.bool_)
         cuts = files.csv_text([LabelCut._fields, *rule.table()])
         files.write_atomic(part / "cuts.csv", cuts)
+        return {"seconds": seconds}
 
-    def _write_related(
-        self, run: Run, related: RelatedMethod, part: Path, shape: tuple[int, int], record: Any
-    ) -> None:
+    def _write_related(self, part: Path, run: Run, _: Any) -> dict[str, Any]:
         """Train a related method in a separate process; note if it reaches its time limit."""
+        related: Any = run.step
         features, X = fit_features(related, self.corpus)
         tests = [features.transform(block) for block in self.corpus.test_blocks()]
         stack = sparse.vstack if sparse.issparse(tests[0]) else np.vstack
         job = Job(make_related(related, run.seed), X, self.corpus.Y_train, stack(tests))
         answer = run_in_subprocess(job, related.time_limit)
         if answer is None:
-            record |= {"seconds": {}, "out_of_time": related.time_limit}
-            return
-        _write_array(part / LOG_ODDS, [answer.log_odds], shape)
-        _write_array(part / DECISIONS, [answer.decisions], shape, np.bool_)
-        record |= {
-            "seconds": answer.seconds, "memory": answer.memory, "warnings": answer.warnings,
-        }  # fmt: skip
-
-    def _counted(self, blocks: Iterable[Any], run: Run, n_documents: int) -> Iterator[Any]:
-        """Yield blocks, and report the number of documents in them."""
-        n_done = 0
-        self._report(run, n_done, n_documents, "documents")
-        for block in blocks:
-            yield block
-            n_done += block.shape[0]
-            self._report(run, n_done, n_documents, "documents")
-
-    def _report(self, run: Run, n_done: int, n_documents: int, what: str) -> None:
-        if self.progress is not None:
-            self.progress(n_done, n_documents, f"{run.name}: {what}")
+            return {"seconds": {}, "out_of_time": related.time_limit}
+        _write_array(part / LOG_ODDS, [answer.log_odds], answer.log_odds.shape)
+        _write_array(part / DECISIONS, [answer.decisions], answer.decisions.shape, np.bool_)
+        results = ("seconds", "memory", "warnings")
+        return {name: getattr(answer, name) for name in results}
 
 
 # The files of a run
@@ -466,9 +434,8 @@ def _read_run(root: Path, run: Run) -> Run:
     return replace(run, folder=folder, **results)
 
 
-@contextmanager
-def new_run(root: Path, run: Run, results: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield a folder for the files of a run, which gets its name at the end.
+def store_run(root: Path, run: Run, write: Callable[[Path], Mapping[str, Any]]) -> None:
+    """Store a run in a folder that gets its name when it is complete.
 
     Parameters
     ----------
@@ -476,15 +443,15 @@ def new_run(root: Path, run: Run, results: Mapping[str, Any]) -> Iterator[Path]:
         The result folder; an incomplete or stopped run there is replaced.
     run
         The run.
-    results
-        Its results for ``run.json``; read at the end, so that the caller can add to it.
+    write
+        Function that writes the arrays to a folder, and returns the results for ``run.json``.
     """
     folder = root / run.place
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     try:
-        yield part
+        results = write(part)
         names = ("system", "content", "addition", "thresholds", "corpus", "seed", "configuration")
         record = {name: getattr(run, name) for name in names}
         checksums = {path.name: _sha256(path) for path in part.iterdir()}

@@ -46,7 +46,6 @@ from labelkin.research.experiments.plan import (
 from labelkin.solvers.logistic import fit_logistic_layer
 from labelkin.text import TermSelection, TermWeights, WordCounts
 from labelkin.thresholds import SCutFBR, ThresholdRule, rule_for
-from labelkin.vocabulary import LabelNames, read_vocabulary
 
 Matrix = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -69,6 +68,8 @@ _TRANSFORMERS: dict[str, Callable[[], Any]] = {
 WEIGHTS = (*_TRANSFORMERS, TEXTS)
 #: Weights that must be computed from counts.
 _OF_COUNTS = ("counts", "tfidf", "ltc")
+#: Weights that must be computed from a dense matrix.
+_OF_DENSE = ("standardised", "standardised_unit", "min_max")
 #: Documents × labels, and documents, that are scored at a time: 2²¹ numbers are 16 MB.
 _BLOCK_CELLS = 2**21
 _BLOCK_DOCUMENTS = 2**14
@@ -156,20 +157,10 @@ def prepare(
         "n_labels": corpus.Y.shape[1],
         "sha256": _checksums(corpus),
         "n_features": X_train.shape[1],
-        "label_names": _label_names(corpus, choice),
+        "label_names": {str(label): name for label, name in corpus.display_names.items()},
     }
     parts = labels.rows(corpus.train), labels.rows(corpus.test)
     return PreparedCorpus(corpus, X_train, kind, *parts, facts, X, test, words)
-
-
-def _label_names(corpus: Corpus, choice: CorpusChoice) -> dict[str, str]:
-    """Return label → name, from a vocabulary or from the corpus."""
-    if choice.vocab is None:
-        return {str(label): name for label, name in corpus.display_names.items()}
-    vocabulary = read_vocabulary(choice.vocab, language=choice.label_language)
-    names = LabelNames(corpus.label_names.tolist(), vocabulary)
-    names.check_some(choice.vocab)
-    return names.distinct()
 
 
 def fit_features(content: ContentChoice, corpus: PreparedCorpus) -> tuple[Pipeline, Any]:
@@ -177,24 +168,19 @@ def fit_features(content: ContentChoice, corpus: PreparedCorpus) -> tuple[Pipeli
 
     Returns the fitted transformer, and the features of the training documents.
     """
-    where = f"[content.{content.name}]: weights = {content.weights!r}"
-    if content.weights in _OF_COUNTS and corpus.kind in ("weights", "numbers"):
+    is_sparse, is_text = sparse.issparse(corpus.X_train), corpus.source.features == "text"
+    unsuited: tuple[str, ...] = () if is_text and content.terms is None else (TEXTS,)
+    unsuited += _OF_COUNTS if corpus.kind in ("weights", "numbers") else ()
+    unsuited += _OF_DENSE if is_sparse else ()
+    if content.weights in unsuited:
+        suited = ", ".join(repr(weights) for weights in WEIGHTS if weights not in unsuited)
         raise ValueError(
-            f"{where} must be given counts, and {corpus.facts['name']} contains {corpus.kind}. "
-            "Use 'as_is' or 'presence', or 'standardised' for numbers on different scales."
+            f"[content.{content.name}]: weights must suit {corpus.facts['name']}, {corpus.kind} "
+            f"in a {'sparse' if is_sparse else 'dense'} matrix, got {content.weights!r}. "
+            f"Use one of {suited}."
         )
     if content.weights == TEXTS:
-        if corpus.source.features != "text" or content.terms is not None:
-            raise ValueError(
-                f"{where} must be of texts, all of them, and {corpus.facts['name']} holds "
-                f"{corpus.kind}. Use 'as_is' or 'tfidf', and leave terms to other contents."
-            )
         return Pipeline([("texts", "passthrough")]), corpus.source.documents[corpus.source.train]
-    if content.weights.startswith(("standardised", "min_max")) and sparse.issparse(corpus.X_train):
-        raise ValueError(
-            f"{where} must be given a dense matrix, and {corpus.facts['name']} is sparse. "
-            "Use 'as_is' or 'tfidf'."
-        )
     terms = "passthrough" if content.terms is None else TermSelection(**content.terms)
     features = Pipeline([("terms", terms), ("weights", _TRANSFORMERS[content.weights]())])
     return features, features.fit_transform(corpus.X_train, corpus.Y_train)
