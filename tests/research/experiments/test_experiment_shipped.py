@@ -132,16 +132,3 @@ def test_paths_count_from_the_file_and_names_suit_files(tmp_path, monkeypatch):
     given = tomllib.loads((tmp_path / "plans" / "x.toml").read_text(encoding="utf-8"))
     assert given["corpus"]["path"] == '../data/my "news" – 1.jsonl'
     assert run_experiment(experiment, tmp_path / "out").corpora[0].facts["n_test"] == 4
-
-
-def test_a_known_corpus_is_named_and_options_are_kept(tmp_path):
-    known = write_new("newsroom", tmp_path / "x.toml", n_documents=40)
-    assert (known.corpora[0].name, known.corpora[0].path) == ("newsroom", None)
-    assert known.corpora[0].options == {"n_documents": 40}
-    table = tmp_path / "mine.csv"
-    table.write_text("id,body,labels\n1,corn,farm|sea\n2,ship,sea\n", encoding="utf-8")
-    options = {"separator": "|", "columns": {"text": "body"}}
-    experiment = write_new(table, tmp_path / "y.toml", **options)
-    assert experiment.corpora[0].options == options
-    results = run_experiment(experiment, tmp_path / "out")
-    assert results.corpora[0].label_names.tolist() == ["farm", "sea"]

@@ -5,9 +5,9 @@ import zlib
 
 import numpy as np
 import pytest
-from scipy import sparse, stats
+from scipy import sparse
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
-from stored_results import experiment_text, find, store_results, system_of
+from stored_results import experiment_text, find, store_results
 
 from labelkin.evaluation.metrics import evaluate
 from labelkin.research.experiments.plan import Control, Run
@@ -59,21 +59,6 @@ def test_scores_are_means_of_scikit_learn_over_seeds(stored, system):
     for metric in expected[0]:
         mean = np.mean([scores[metric] for scores in expected])
         assert find(stored, system, metric).value == pytest.approx(mean, abs=1e-12)
-
-
-def test_sign_tests_compare_a_system_with_its_baseline_of_the_same_seed(stored):
-    note = find(stored, "NB+BLR+M2", "micro_f1").note
-    for seed in SEEDS:
-        alone, added = ((log_odds(s, seed) > 0) == (Y == 1) for s in ("NB", "NB+BLR+M2"))
-        n = int((alone != added).sum())
-        scores = [sklearn_scores(s, seed)["micro_f1"] for s in ("NB", "NB+BLR+M2")]
-        wins = int((added & ~alone).sum()), int((alone & ~added).sum())
-        k = wins[0] if scores[1] > scores[0] else wins[1]
-        p_value = stats.norm.sf((k - n / 2) / (math.sqrt(n) / 2))
-        counts = f"{wins[0]} for NB+BLR+M2, {wins[1]} for NB"
-        assert f"seed {seed}, s-test: {counts}, P = {p_value:.4f}" in note
-    test = system_of(stored, "NB+BLR+M2").tests["micro_f1"]
-    assert (test.baseline, test.proposal) == ("NB", "NB+BLR+M2")
 
 
 def test_missing_runs_are_named_and_have_nan_scores(unfinished):

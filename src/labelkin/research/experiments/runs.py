@@ -6,7 +6,7 @@
     DIR/<corpus>/corpus.json               sizes, source, licence and checksums of the corpus
     DIR/<corpus>/truth.npz                 label sets of its training and test documents
     DIR/<corpus>/runs/<system>@seed<k>/    log_odds.npy, decisions.npy, run.json
-    DIR/<corpus>/runs/<system>@<rule>@seed<k>/   decisions.npy, cuts.csv, run.json
+    DIR/<corpus>/runs/<system>@<rule>@seed<k>/   decisions.npy, run.json
 
 A run with a threshold rule decides on the log-odds of the run without it. Weights and cuts are
 learned from ``out_of_fold.npy``, log-odds of the training documents, in the folder of a run that
@@ -70,7 +70,7 @@ from labelkin.research.experiments.train import (
 )
 from labelkin.scaling.array_files import read_archive
 from labelkin.scaling.blocks import read_block
-from labelkin.thresholds import LabelCut, fit_rule
+from labelkin.thresholds import fit_rule
 
 EXPERIMENT, TRUTH, FACTS, RECORD = "experiment.toml", "truth.npz", "corpus.json", "run.json"
 #: Fields of a run that are results, in its record.
@@ -367,8 +367,6 @@ class _CorpusWork:
         # A rule that decides on all documents together gets them all.
         blocks = [np.array(scores)] if rule.needs_batch else _blocks_of(scores)
         _write_array(part / DECISIONS, map(rule.decide, blocks), scores.shape, np.bool_)
-        cuts = files.csv_text([LabelCut._fields, *rule.table()])
-        files.write_atomic(part / "cuts.csv", cuts)
         return {"seconds": seconds}
 
     def _write_related(self, part: Path, run: Run, _: Any) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Binarizer, MinMaxScaler, Normalizer, StandardScaler
 
-from labelkin.content.ensemble import ContentEnsemble
 from labelkin.corpora import KNOWN, Corpus, load
 from labelkin.corpora.corpus import label_fields, labels_of
 from labelkin.evaluation.splits import stratified_split
@@ -310,14 +309,7 @@ def train_content(
     else:
         unseen, _ = None, classifier.fit(X, corpus.Y_train)
     seconds = watch.seconds("learning_")
-    learned = {}
-    if isinstance(classifier, ContentEnsemble):  # weights of the members, averaged over labels
-        weights = dict(
-            zip((m.name for m in classifier.members_), classifier.weights_.T, strict=True)
-        )
-        learned = {f"weight of {name}": float(one.mean()) for name, one in weights.items()}
-        learned |= {f"weight of {name}": 0.0 for name in classifier.dropped_}
-    return Trained(lambda X: classifier.log_odds(features.transform(X)), seconds, unseen, learned)
+    return Trained(lambda X: classifier.log_odds(features.transform(X)), seconds, unseen)
 
 
 def train_addition(
