@@ -23,8 +23,7 @@ from labelkin.files import csv_text, plain_cell
 from labelkin.label_matrix import Cells, LabelMatrix, read_labels
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction.in_blocks import labels_in_order, rescore_blocks
-from labelkin.scaling.array_files import is_sparse, read_archive, read_sparse
-from labelkin.scaling.blocks import Engine, row_blocks
+from labelkin.scaling.blocks import Engine, is_sparse, read_archive, read_sparse, row_blocks
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 #: Endings of files of scores.

@@ -68,7 +68,7 @@ from labelkin.research.experiments.train import (
     train_content,
     train_control,
 )
-from labelkin.scaling.array_files import read_archive
+from labelkin.scaling.blocks import read_archive
 from labelkin.scaling.blocks import read_block
 from labelkin.thresholds import fit_rule
 

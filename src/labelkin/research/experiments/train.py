@@ -27,7 +27,7 @@ from labelkin.corpora.corpus import label_fields, labels_of
 from labelkin.evaluation.splits import stratified_split
 from labelkin.label_matrix import LabelMatrix
 from labelkin.learned.calibration import Calibration, fit_calibration
-from labelkin.learned.weights import LearnedWeight
+from labelkin.learned.fitting import LearnedWeight
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.models.rescorer import LabelRescorer
