@@ -68,8 +68,7 @@ from labelkin.research.experiments.train import (
     train_content,
     train_control,
 )
-from labelkin.scaling.blocks import read_archive
-from labelkin.scaling.blocks import read_block
+from labelkin.scaling.blocks import read_archive, read_block
 from labelkin.thresholds import fit_rule
 
 EXPERIMENT, TRUTH, FACTS, RECORD = "experiment.toml", "truth.npz", "corpus.json", "run.json"

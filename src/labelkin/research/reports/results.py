@@ -103,16 +103,12 @@ class Score:
         The score of the content classifier alone; NaN for that classifier itself.
     sign
         Of the sign test against the baseline, ``≪ < ~ > ≫``; empty without a test.
-    seed
-        The seed it was trained by; ``None`` for the mean over the seeds.
     rule
         The name of the threshold rule that decided; empty where one number was the cut.
     paper
         The paper's figure, ``None`` where it has none.
     printed_change
         Δ% as it is printed, for the paper's own figures; NaN: it follows from the scores.
-    note
-        Details of the sign tests: their counts and P values.
 
     Examples
     --------
@@ -128,11 +124,9 @@ class Score:
     value: float
     baseline: float = math.nan
     sign: str = ""
-    seed: int | None = None
     rule: str = ""
     paper: Score | None = None
     printed_change: float = math.nan
-    note: str = ""
 
     @property
     def system(self) -> str:
@@ -169,16 +163,12 @@ class Score:
 
 def mean_score(rows: Sequence[Score]) -> Score:
     """Return the mean over the seeds; the baseline's is over the seeds that have one."""
-    tested = [row for row in rows if row.note]
     baselines = [row.baseline for row in rows if not math.isnan(row.baseline)]
-    notes = [f"seed {row.seed}, {row.note}" if len(tested) > 1 else row.note for row in tested]
     return replace(
         rows[0],
         value=fmean(row.value for row in rows),
         baseline=fmean(baselines) if baselines else math.nan,
         sign=weakest_sign([row.sign for row in rows if row.sign]),
-        seed=None,
-        note="; ".join(notes),
     )
 
 
@@ -318,10 +308,8 @@ class EvaluatedSystem:
             self.scores[metric],
             baseline=alone.scores[metric] if alone and run.addition else math.nan,
             sign=test.sign if test else "",
-            seed=run.seed,
             rule=run.thresholds,
             paper=None if run.thresholds else _paper_score(*names),
-            note=_describe_test(test) if test else "",
         )
 
 
@@ -486,12 +474,6 @@ def _evaluate_corpus(outcome: Outcome, found: CorpusResults, rules: bool) -> Out
         given_up={run.system: run.out_of_time or math.nan for run in found.given_up},
         names=found.facts.get("label_names", {}),
     )
-
-
-def _describe_test(test: SignTest) -> str:
-    wins = f"{test.proposal_wins} for {test.proposal}, {test.baseline_wins} for {test.baseline}"
-    p_value = f"P = {test.p_value:.4f}" if test.p_value >= 0.0001 else "P < 0.0001"
-    return f"{test.test}: {wins}, {p_value}"
 
 
 def _describe_making(

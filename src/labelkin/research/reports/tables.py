@@ -40,8 +40,6 @@ class Cell(NamedTuple):
     ----------
     text
         The content.
-    note
-        Details, shown on hovering.
     tone
         Whether the proposal or the baseline is better.
     best
@@ -51,7 +49,6 @@ class Cell(NamedTuple):
     """
 
     text: str
-    note: str = ""
     tone: Tone = ""
     best: bool = False
     beside: tuple[str, ...] = ()
@@ -207,7 +204,7 @@ def _change_cell(score: Score) -> Cell:
 
 def _sign_cell(score: Score) -> Cell:
     beside = (score.paper.sign,) if score.paper and score.paper.sign else ()
-    return Cell(score.sign or "–", score.note, _TONES.get(score.sign, ""), beside=beside)
+    return Cell(score.sign or "–", _TONES.get(score.sign, ""), beside=beside)
 
 
 def _mark_cell(score: Score) -> Cell:
