@@ -274,7 +274,7 @@ def test_model_without_scikit_learn_parts_does_not_warn(tmp_path):
 def test_missing_parameter_raises(tmp_path):
     path = save(NaiveBayes().fit(X, Y), tmp_path / "model.labelkin")
     about, model, data = split_file(path)
-    del model["parts"][-1]["object"][1]["alpha"]
+    del model["model"]["object"][1]["alpha"]
     join_file(path, about, model, data)
     with pytest.raises(ValueError, match="NaiveBayes lacks alpha, which this version has; read"):
         load(path)
