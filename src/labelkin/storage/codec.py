@@ -88,8 +88,7 @@ class Encoder:
         self.arrays: list[NDArray[Any]] = []
         self.class_names: set[str] = set()
         self._numbers: dict[int, int] = {}  # id of an array, which `arrays` keeps alive → number
-        # The containers being written, from the model down, each with the step to its item.
-        self._inside: list[tuple[Any, str, Any]] = []
+        self._inside: list[tuple[str, Any]] = []  # steps from the model to the current value
 
     def encode(self, value: Any) -> Any:
         """Return a value as JSON; its arrays are collected."""
@@ -111,25 +110,22 @@ class Encoder:
         self, container: Any, pairs: Iterable[tuple[Any, Any]], step: str = "[{}]"
     ) -> list[Any]:
         """Return what is in a container as JSON; ``step`` is the way from it to each item."""
-        kind = type(container).__name__
-        if any(container is outer for outer, *_ in self._inside):
-            what, hint = f"a {kind} that contains itself", "Remove the reference back."
-            raise self.error(ValueError, "A model file holds no cycles", what, hint)
         if len(self._inside) == _MOST_LEVELS:
             rule = f"A model file nests at most {_MOST_LEVELS} levels"
-            raise self.error(ValueError, rule, f"a {kind} that lies deeper", "Make it flatter.")
+            what = f"a {type(container).__name__} that lies deeper"
+            raise self.error(ValueError, rule, what, "Remove references to outer objects.")
         written = []
-        self._inside.append((container, "", ""))
+        self._inside.append(("", ""))
         for key, item in pairs:
-            self._inside[-1] = (container, step, key)
+            self._inside[-1] = (step, key)
             written.append(self.encode(item))
         self._inside.pop()
         return written
 
     def error(self, kind: type[Exception], rule: str, what: str, hint: str) -> Exception:
         """Return the error for a value, with its place in the model and a hint."""
-        place = "model" + "".join(step.format(key) for _, step, key in self._inside)
-        return kind(f"{rule}, got {what} at {place}. {hint}")
+        place = "model" + "".join(step.format(key) for step, key in self._inside)
+        return kind(f"{rule}, got {what} at {place[:200]}. {hint}")
 
     def unknown(self, value: Any) -> Exception:
         """Return the error for a value that no model file contains."""
