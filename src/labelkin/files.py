@@ -1,4 +1,4 @@
-"""Atomic file writes, limits of declared sizes, and CSV cells."""
+"""Atomic file writes, limits of declared sizes, CSV cells, and commands of helper processes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -243,3 +244,16 @@ def printable(text: object) -> str:
     sea\u001b[2J
     """
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text))
+
+
+def python_command(program: str, *arguments: object) -> tuple[list[str], dict[str, str]]:
+    """Return the command and the environment that run a Python program with these arguments.
+
+    The process imports from the folders of this one, except for the working directory, which may
+    be a folder of downloaded data with a ``labelkin.py`` or a ``json.py`` in it.
+    """
+    folders = [path for folder in sys.path if (path := Path(folder).resolve()) != Path.cwd()]
+    # The folder of labelkin last, even if it is the working directory: others are beside it.
+    paths = os.pathsep.join(map(str, [*folders, Path(__file__).resolve().parent.parent]))
+    command = [sys.executable, "-P", "-c", program, *map(str, arguments)]
+    return command, {**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"}

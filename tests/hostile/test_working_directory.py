@@ -14,7 +14,7 @@ SOURCE = Path(labelkin.__file__).parent.parent
 #: Programs of a user; their own imports are complete before the folder is entered.
 PROGRAMS = {
     "command": """
-import labelkin.helper_process as helper
+import labelkin.files as helper
 import subprocess
 enter()
 command, environment = helper.python_command("import json, numpy, labelkin")

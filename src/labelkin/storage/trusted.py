@@ -24,7 +24,7 @@ from labelkin.validation import check_choice
 #: Module of labelkin → classes and functions that a file may name, without the module.
 _OURS = {
     "content": ("ContentEnsemble", "MultilabelContent", "PerLabel", "RandomForest"),
-    "content.ensemble_spec": ("Member",),
+    "content.members": ("Member",),
     "content.forest": ("TreeNodes",),
     "content.naive_bayes": ("NaiveBayes", "TermCounts"),
     "content.nearest_neighbours": ("NearestNeighbours",),
