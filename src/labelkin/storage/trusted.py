@@ -32,13 +32,12 @@ _OURS = {
     "label_matrix": ("LabelMatrix",),
     "learned.calibration": ("CalibratedLabels", "Calibration"),
     "learned.terms": ("Combination", "KnownLabels", "PaperEvidence", "PredictedLabels"),
-    "learned.weights": ("LearnedWeight",),
+    "learned.fitting": ("LearnedWeight",),
     "method.combination": ("decided_labels", "probable_labels"),
     "method.label_evidence": ("LogisticLabels", "PerLabelEvidence", "SVMLabels"),
     "method.label_sets": ("LabelSets",),
     "method.paper": ("PaperClassifier",),
-    "models.classifier": ("LabelDependenceClassifier", "OutOfFold"),
-    "models.rescored": ("RescoredClassifier",),
+    "models.classifier": ("LabelDependenceClassifier", "OutOfFold", "RescoredClassifier"),
     "models.rescorer": ("LabelRescorer",),
     # Of the related methods trees are left out: they are scikit-learn's.
     "research.related": (
@@ -54,7 +53,8 @@ _OURS = {
         *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),
     ),
     "vocabulary": ("Vocabulary",),
-    "vocabulary.rules": ("BoundRules", "Rules"),
+    "vocabulary.bound_rules": ("BoundRules",),
+    "vocabulary.rules": ("Rules",),
 }
 #: scikit-learn's classes whose fitted state is arrays and plain values, and whose compiled code
 #: cannot be led outside its arrays by them. (``SVC`` and the trees index memory by their fitted
