@@ -246,7 +246,7 @@ def arff_file(path, attributes, rows):
     return path
 
 
-N = 30_000
+N = 20_000
 WORDS = [f"w{i}" for i in range(N)]
 SMALL_FILES = {  # name → reader, function that returns the content
     "xmc.txt": ("xmc", lambda: b"2 3 100000000\n0 0:1\n1 1:1\n"),
@@ -256,11 +256,11 @@ SMALL_FILES = {  # name → reader, function that returns the content
     "header.txt": ("scores", lambda: b"1 99999999999\n0:1\n"),
     "bomb.jsonl.gz": (
         "corpus",
-        lambda: gzip.compress(b'{"text": "%s", "labels": []}\n' % (b"a" * 9999) * 20_000, 1),
+        lambda: gzip.compress(b'{"text": "%s", "labels": []}\n' % (b"a" * 9999) * 6_000, 1),
     ),
     "bomb.csv.bz2": (
         "corpus",
-        lambda: bz2.compress(b"text,labels\n" + (b"a" * 999 + b",b\n") * 10**5, 1),
+        lambda: bz2.compress(b"text,labels\n" + (b"a" * 999 + b",b\n") * 30_000, 1),
     ),
     "bomb.svm.xz": ("lines", lambda: lzma.compress(b"1 1:1\n" * 10**7, preset=0)),
     "deep.jsonl": ("corpus", lambda: b'{"text": ' + b"[" * 10**6 + b"\n"),
