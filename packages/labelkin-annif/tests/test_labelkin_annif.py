@@ -17,7 +17,7 @@ from scipy import sparse
 
 import labelkin_annif
 from labelkin_annif.backend import LabelkinBackend
-from labelkin_annif.fusion import Fusion, log_odds_of_counts
+from labelkin_annif.fusion import Fusion
 
 N_SUBJECTS = 2_000
 BASE = "http://example.org/"
@@ -176,11 +176,10 @@ def test_missing_or_damaged_models_and_useless_documents_are_errors(world, tmp_p
 
 
 def test_invalid_weights_of_a_fusion_are_an_error():
-    found = {"sources": ["a"], "weights": [0.0, 1.0, 0.0], "bias": 0.0}
     with pytest.raises(ValueError, match="must have 4 weights"):
-        Fusion.from_dict(found)
-    fusion = Fusion.from_dict(found | {"weights": [0.0, 1.0, 0.0, 0.0]})
+        Fusion.read([["a"], [0.0, 1.0, 0.0], 0.0])
+    fusion = Fusion.read([["a"], [0.0, 1.0, 0.0, 0.0], 0.0])
     scores = {"a": sparse.csr_array(np.array([[0.5, 0.0]]))}
-    log_odds = fusion.log_odds(scores, log_odds_of_counts(np.array([1.0, 1.0]), 2.0))
+    log_odds = fusion.log_odds(scores, np.zeros(2))
     assert log_odds.toarray()[0, 0] == pytest.approx(np.log(0.5))
     assert log_odds.nnz == 1

@@ -9,14 +9,14 @@ choices to labels (:mod:`labelkin_label_studio.interface`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 from zlib import crc32
 
 import numpy as np
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from numpy.typing import NDArray
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, Field
 
 from labelkin.curation.saved_work import Entry, Withdrawal
 from labelkin.label_matrix import best_labels, read_known
@@ -49,6 +49,12 @@ _MOST_SCORES = 20
 _CREATED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED")
 
 
+#: One object or several, as a list.
+Several = Annotated[
+    list[dict[str, Any]], BeforeValidator(lambda one: one if isinstance(one, list) else [one])
+]
+
+
 class PredictRequest(BaseModel):
     """Tasks of a project, and its labelling interface.
 
@@ -60,14 +66,28 @@ class PredictRequest(BaseModel):
     params: dict[str, Any] | None = None
 
 
+class SetupRequest(BaseModel):
+    """Labelling interface of a project; empty if it has none yet."""
+
+    label_config: Annotated[Text, Field(alias="schema")] = ""
+
+
+class Project(BaseModel):
+    """The project of an annotation."""
+
+    id: Any = None
+    created_at: Any = None
+    label_config: Text
+
+
 class Event(BaseModel):
-    """Event in a project: ``annotation`` and ``task`` are one, or several of each."""
+    """Event in a project: one annotation and task, or several."""
 
     action: Text
-    project: dict[str, Any] | None = None
-    task: dict[str, Any] | list[dict[str, Any]] | None = None
-    annotation: dict[str, Any] | list[dict[str, Any]] | None = None
-    annotations: list[dict[str, Any]] | None = None
+    project: Project | None = None
+    task: Several = []
+    annotation: Several = []
+    annotations: Several = []
 
 
 class Received(BaseModel):
@@ -84,11 +104,11 @@ async def health(asked: OfModel) -> dict[str, str]:
 
 
 @router.post("/setup")
-def setup(request: dict[str, Any], asked: OfModel) -> dict[str, str]:
+def setup(request: SetupRequest, asked: OfModel) -> dict[str, str]:
     """Connect a project; a labelling interface without a label of the model is a problem."""
     model = asked.model
-    if schema := request.get("schema"):
-        read_controls(model, _text(schema, "schema"))
+    if request.label_config:
+        read_controls(model, request.label_config)
     return {"model_version": _version(model, model.snapshot)}
 
 
@@ -113,7 +133,7 @@ def predict(request: PredictRequest, asked: OfModel) -> Response:
     chosen = [chosen_so_far(task, request.params, controls) for task in request.tasks]
     for text, one in zip(texts, chosen, strict=True):
         check_text(text, service.limits)
-        check_labels(one.labels, (), service.limits)
+        check_labels([label for _, label in one], (), service.limits)
     return JSONResponse({"results": _predict(model, controls, texts, chosen) if texts else []})
 
 
@@ -134,13 +154,11 @@ def receive(event: Event, asked: OfModel) -> Received:
             f"{event.action} must have its project and annotations, got neither. Have the webhook "
             "send its payload.",
         )
+    check_batch(len(event.annotation) + len(event.annotations), service.limits)
     entries: list[Entry | Withdrawal]
     if event.action == "ANNOTATIONS_DELETED":
-        gone = event.annotations or ()
-        entries = [Withdrawal(model.id, _origin(event.project, one)) for one in gone]
-        check_batch(len(entries), service.limits)
+        entries = [Withdrawal(model.id, _origin(event.project, one)) for one in event.annotations]
     else:
-        check_batch(len(_several(event.annotation)), service.limits)
         entries = _annotated(model, event, event.project, service.limits)
     service.save(model, entries)
     n_saved = sum(isinstance(entry, Entry) for entry in entries)
@@ -155,10 +173,10 @@ def _predict(
 ) -> list[dict[str, Any]]:
     """Return predictions in Label Studio's format, one per text."""
     snapshot = model.snapshot
-    accepted = [[label for label in one.labels if label in model.column] for one in chosen]
+    accepted = [{label for _, label in one if label in model.column} for one in chosen]
     known = None
     if any(accepted):
-        given = [{"accepted": labels} for labels in accepted]
+        given = [{"accepted": list(labels)} for labels in accepted]
         known = read_known(given, len(texts), model.name_array)
     log_odds = posterior_log_odds(model, snapshot, texts, known)
     probabilities = model.classifier.probabilities(log_odds)
@@ -189,9 +207,7 @@ def _prediction(
         for j in best[:_MOST_SCORES]:
             scores[" / ".join(control.places[j])] = _rounded(probabilities[j])
         given = [j for j in best if decided[j]][: None if control.is_multiple else 1]
-        places = [
-            chosen.places.get((control.name, model.names[j]), control.places[j]) for j in given
-        ]
+        places = [chosen.get((control.name, model.names[j]), control.places[j]) for j in given]
         if given:
             region = {
                 "id": f"{control.name}-suggested",
@@ -231,39 +247,41 @@ def _decided(model: ServedModel, log_odds: NDArray[np.float64]) -> NDArray[np.bo
 
 
 def _annotated(
-    model: ServedModel, event: Event, project: Mapping[str, Any], limits: Limits
+    model: ServedModel, event: Event, project: Project, limits: Limits
 ) -> list[Entry | Withdrawal]:
     """Return the entries of annotations."""
-    controls = read_controls(model, _text(project.get("label_config"), "project.label_config"))
-    tasks = {str(task.get("id")): task for task in _several(event.task)}
-    is_first = event.action in _CREATED
+    controls = read_controls(model, project.label_config)
+    tasks = {str(task.get("id")): task for task in event.task}
     found: list[Entry | Withdrawal] = []
-    for annotation in _several(event.annotation):
+    for annotation in event.annotation:
         origin = _origin(project, annotation)
         if annotation.get("was_cancelled"):
             found.append(Withdrawal(model.id, origin))
             continue
-        only = next(iter(tasks.values())) if len(tasks) == 1 else {}
-        task = tasks.get(str(annotation.get("task")), only)
-        text, accepted = text_of(task, controls), read_chosen(annotation.get("result"), controls)
+        only = event.task[0] if len(event.task) == 1 else {}
+        text = text_of(tasks.get(str(annotation.get("task")), only), controls)
         before = annotation.get("prediction")
         offered = read_chosen(before.get("result") if isinstance(before, dict) else None, controls)
-        rejected = [label for label in offered.labels if label not in accepted.labels]
+        accepted = _labels(read_chosen(annotation.get("result"), controls))
+        rejected = tuple(label for label in _labels(offered) if label not in accepted)
         check_text(text, limits)
-        check_labels(accepted.labels, rejected, limits)
-        found.append(
-            Entry(model.id, text, tuple(accepted.labels), tuple(rejected), origin, is_first)
-        )
+        check_labels(accepted, rejected, limits)
+        is_new = event.action in _CREATED
+        found.append(Entry(model.id, text, accepted, rejected, origin, is_new))
     return found
 
 
-def _origin(project: Mapping[str, Any], annotation: Mapping[str, Any]) -> str:
+def _labels(chosen: Chosen) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(label for _, label in chosen))
+
+
+def _origin(project: Project, annotation: Mapping[str, Any]) -> str:
     """Return the identifier of an annotation among all projects of all Label Studios."""
     number = annotation.get("id")
     if number is None:
         raise ProblemError(422, "no-id", "An annotation must have an id, got none.")
-    parts = (project.get("id"), project.get("created_at"), number)
-    return whole(" ".join(f"{part!s:.100}" for part in ("label-studio", *parts)))
+    parts = ("label-studio", project.id, project.created_at, number)
+    return whole(" ".join(f"{part!s:.100}" for part in parts))
 
 
 def _version(model: ServedModel, snapshot: Snapshot) -> str:
@@ -274,15 +292,5 @@ def _version(model: ServedModel, snapshot: Snapshot) -> str:
     return f"{model.id} {made} +{snapshot.learned} {crc32(learned):08x}"
 
 
-def _text(value: Any, what: str) -> str:
-    if not isinstance(value, str):
-        raise ProblemError(422, "no-interface", f"{what} must be a text, got {value!r:.50}.")
-    return whole(value)
-
-
 def _rounded(number: float) -> float:
     return float(f"{number:.6g}")
-
-
-def _several(given: dict[str, Any] | list[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    return [] if given is None else [given] if isinstance(given, dict) else given
