@@ -36,10 +36,6 @@ def test_models_are_projects(annif):
 def test_a_missing_project_is_a_value_error(annif):
     with pytest.raises(ValueError, match="There is no model 'none'"):
         annif.get_project("none")
-    with pytest.raises(ValueError, match="There is no model 'none'"):
-        annif.suggest("none", "text")
-    with pytest.raises(ValueError, match="There is no model 'none'"):
-        annif.learn("none", [])
 
 
 def test_suggestions_are_the_models_probabilities(annif, newsroom, news_model):

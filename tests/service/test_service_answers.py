@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from labelkin import storage
-from labelkin.label_matrix import names_to_columns
 
 pytestmark = pytest.mark.xdist_group("service")
 NEWS, RULED = "/api/models/news", "/api/models/ruled"
@@ -50,11 +49,6 @@ def test_labels_implied_by_a_rule_are_known(client):
         ("tennis", "accepted", None),
         ("football", "rejected", "rule"),
     }
-
-
-def test_known_words_of_the_text_are_counted(client):
-    text = "Wheat and wheat, zyzzyva."
-    assert client.post(f"{NEWS}/suggest", json={"text": text}).json()["n_words"] == 2
 
 
 @pytest.mark.parametrize("known", KNOWN)
@@ -189,19 +183,6 @@ def test_labels_are_searched_in_any_case_and_beginnings_come_first(client, newsr
         for i in range(len(names) + 1)
     ]
     assert [item["label"] for page in pages for item in page] == names
-
-
-def test_related_labels_are_the_models_weights(client, news_model):
-    answer = client.get(f"{RULED}/related", params={"label": "wheat", "limit": 5}).json()
-    assert len(answer["related"]) == 5
-    said = [abs(item["to_second"]) for item in answer["related"]]
-    assert said == sorted(said, reverse=True)
-    assert answer["related"][0]["first"] == "grain"
-    first = client.get(f"{NEWS}/related", params={"label": "gas", "limit": 1}).json()["related"][0]
-    classifier = news_model[-1]
-    k, j = names_to_columns([first["first"], "gas"], classifier.label_names_)
-    assert first["strength"] == pytest.approx((first["to_first"] + first["to_second"]) / 2)
-    assert np.sign(first["to_second"]) == np.sign(classifier.label_weights_[k, j])
 
 
 def test_the_map_shows_the_strongest_edges_inside_the_frame(client):

@@ -193,6 +193,17 @@ def test_label_evidence_that_cannot_learn_is_served(newsroom, tmp_path):
         assert suggested(client)["learned"] == 0
 
 
+def test_label_names_must_be_distinct(tmp_path):
+    X, Y = ["sea wind", "town", "sea town", "wind"] * 4, [[1], ["1"], [1, "1"], []] * 4
+    names = np.array([1, "1"], dtype=object)
+    model = make_pipeline(WordCounts(min_documents=1), LabelDependenceClassifier(NaiveBayes()))
+    model.fit(X, [[str(x) + str(type(x).__name__) for x in row] for row in Y])
+    model[-1].label_names_ = names
+    path = storage.save(model, tmp_path / "news.labelkin")
+    with pytest.raises(ValueError, match="must have distinct names to be served, got '1' twice"):
+        create_app(path)
+
+
 def test_model_in_memory_is_an_error_with_a_hint():
     with pytest.raises(TypeError, match=r"got Pipeline\. Save it first: labelkin\.save"):
         create_app(make_pipeline(NaiveBayes()))

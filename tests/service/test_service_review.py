@@ -104,13 +104,6 @@ def test_invalid_answers_are_problems(client, body, status, kind):
     assert client.get("/api/review").json()["next"] == 1
 
 
-def test_service_without_a_review_names_the_option(news_file, tmp_path):
-    with serving(news_file, saved_work=tmp_path / "j.sqlite") as client:
-        assert client.get("/api/review").json()["total"] == 0
-        answer = say(client, 1, "keep")
-        assert (answer.status_code, "--review" in answer.json()["detail"]) == (404, True)
-
-
 def test_a_token_guards_the_review(issues):
     with serving(review=issues, token="secret") as client:
         assert client.get("/api/review").status_code == 401

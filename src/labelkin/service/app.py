@@ -233,7 +233,7 @@ async def show_review(service: Service) -> messages.ReviewState:
 @review_router.get("/issues/{number}")
 async def show_issue(
     service: Service, number: Annotated[int, PathParameter(ge=1, le=messages.MOST_NUMBER)]
-) -> messages.ReviewedIssue:
+) -> messages.IssueRecord:
     """Return an issue with its text, its reasons and its answer; the first is 1."""
     return service.review.issue(number)
 

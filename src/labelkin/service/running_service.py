@@ -19,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from labelkin.corpora.lines import decoded_lines, json_objects
 from labelkin.curation.corrections import ANSWERS, Decision
 from labelkin.curation.saved_work import Entry, SavedWork, Withdrawal, saved_work_path
-from labelkin.service.messages import IssueRecord, ProblemError, ReviewedIssue, ReviewState
+from labelkin.service.messages import IssueRecord, ProblemError, ReviewState
 from labelkin.service.models import ServedModel, read_models
 from labelkin.service.serving import Limits
 from labelkin.validation import abbreviate
@@ -333,10 +333,10 @@ class Review:
             if found is not None:
                 self._answers[found] = one.answer
 
-    def issue(self, number: int) -> ReviewedIssue:
-        """Return an issue and its answer."""
-        issue = self._issue(number).model_dump()
-        return ReviewedIssue(number=number, answer=self._answers.get(number), **issue)
+    def issue(self, number: int) -> IssueRecord:
+        """Return an issue with its number and its answer."""
+        answer = self._answers.get(number)
+        return self._issue(number).model_copy(update={"number": number, "answer": answer})
 
     def answer(self, number: int, answer: str | None) -> ReviewState:
         """Save an answer, ``None`` to withdraw it; return the new state."""

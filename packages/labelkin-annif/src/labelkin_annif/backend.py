@@ -200,7 +200,6 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
                 f"model {self._path} not found: train the project first",
                 backend_id=self.backend_id,
             )
-        self.debug(f"loading {self._path}")
         try:
             fusion = Fusion.read((read_header(self._path).summary or {})["fusion"])
             rescorer = load(self._path)

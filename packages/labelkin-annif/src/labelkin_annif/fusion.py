@@ -42,7 +42,7 @@ class Fusion(NamedTuple):
     sources : list of str
         The sources in order.
     weights : list of float
-        3 × ``n_sources`` + 1. For each source: presence, log score and log share of the best; then the prior.
+        Three for each source: presence, log score and log share of the best; then the prior.
     bias : float
         Intercept.
     """

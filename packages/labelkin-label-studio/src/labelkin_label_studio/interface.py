@@ -115,7 +115,7 @@ def _read_controls(model: ServedModel, config: str) -> tuple[Control, ...]:
         kind = _KINDS.get(element.tag)
         about = [name.strip() for name in element.get("toName", "").split(",")]
         fields = tuple(key for one in about for key in keys.get(one, ()))
-        if kind is None or not fields or not element.get("name"):
+        if kind is None or not fields or not (name := element.get("name", "")):
             continue
         # A choice that the model does not have is its own label.
         labels = {way: model.shown.label(way[-1]) or way[-1] for way in _ways(element, kind)}
@@ -123,11 +123,9 @@ def _read_controls(model: ServedModel, config: str) -> tuple[Control, ...]:
         for way, label in labels.items():
             if label in model.column:
                 places.setdefault(model.column[label], way)
-        name = element.get("name", "")
-        is_one = element.get("maxUsages") == "1" or (
-            kind == "choices" and element.get("choice") != "multiple"
-        )
-        controls.append(Control(name, about[0], kind, not is_one, fields, places, labels))
+        is_taxonomy, usages = kind == "taxonomy", element.get("maxUsages")
+        is_multiple = usages != "1" if is_taxonomy else element.get("choice") == "multiple"
+        controls.append(Control(name, about[0], kind, is_multiple, fields, places, labels))
     return tuple(controls)
 
 

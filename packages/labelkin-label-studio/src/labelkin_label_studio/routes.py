@@ -18,8 +18,9 @@ from fastapi.responses import JSONResponse
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, Field
 
+from labelkin.curation.active_learning import binary_entropy
 from labelkin.curation.saved_work import Entry, Withdrawal
-from labelkin.label_matrix import best_labels, read_known
+from labelkin.label_matrix import best_labels
 from labelkin.service.answers import posterior_log_odds
 from labelkin.service.messages import (
     ProblemError,
@@ -133,8 +134,19 @@ def predict(request: PredictRequest, asked: OfModel) -> Response:
     chosen = [chosen_so_far(task, request.params, controls) for task in request.tasks]
     for text, one in zip(texts, chosen, strict=True):
         check_text(text, service.limits)
-        check_labels([label for _, label in one], (), service.limits)
-    return JSONResponse({"results": _predict(model, controls, texts, chosen) if texts else []})
+        check_labels(_labels(one), (), service.limits)
+    snapshot = model.snapshot
+    known = [{"accepted": [x for x in _labels(one) if x in model.column]} for one in chosen]
+    log_odds = posterior_log_odds(model, snapshot, texts, known)
+    # Thresholds that need many documents do not apply.
+    is_probable = model.fitted.needs_batch or not texts
+    decided = log_odds > 0 if is_probable else model.classifier.decide(log_odds)
+    probabilities = model.classifier.probabilities(log_odds)
+    results = [
+        {**_prediction(model, controls, *row), "model_version": _version(model, snapshot)}
+        for row in zip(chosen, log_odds, probabilities, decided, strict=True)
+    ]
+    return JSONResponse({"results": results})
 
 
 @router.post("/webhook")
@@ -165,33 +177,9 @@ def receive(event: Event, asked: OfModel) -> Received:
     return Received(saved=n_saved, withdrawn=len(entries) - n_saved)
 
 
-def _predict(
-    model: ServedModel,
-    controls: Sequence[Control],
-    texts: Sequence[str],
-    chosen: Sequence[Chosen],
-) -> list[dict[str, Any]]:
-    """Return predictions in Label Studio's format, one per text."""
-    snapshot = model.snapshot
-    accepted = [{label for _, label in one if label in model.column} for one in chosen]
-    known = None
-    if any(accepted):
-        given = [{"accepted": list(labels)} for labels in accepted]
-        known = read_known(given, len(texts), model.name_array)
-    log_odds = posterior_log_odds(model, snapshot, texts, known)
-    probabilities = model.classifier.probabilities(log_odds)
-    decided = _decided(model, log_odds)
-    version = _version(model, snapshot)
-    return [
-        _prediction(model, controls, version, *row)
-        for row in zip(chosen, log_odds, probabilities, decided, strict=True)
-    ]
-
-
 def _prediction(
     model: ServedModel,
     controls: Sequence[Control],
-    version: str,
     chosen: Chosen,
     log_odds: NDArray[np.float64],
     probabilities: NDArray[np.float64],
@@ -205,7 +193,7 @@ def _prediction(
         [order] = best_labels(log_odds[columns][None])
         best = columns[order].tolist()
         for j in best[:_MOST_SCORES]:
-            scores[" / ".join(control.places[j])] = _rounded(probabilities[j])
+            scores[" / ".join(control.places[j])] = float(probabilities[j])
         given = [j for j in best if decided[j]][: None if control.is_multiple else 1]
         places = [chosen.get((control.name, model.names[j]), control.places[j]) for j in given]
         if given:
@@ -215,7 +203,7 @@ def _prediction(
                 "to_name": control.object_name,
                 "type": control.kind,
                 "value": control.value(places),
-                "score": _rounded(float(np.mean(probabilities[given]))),
+                "score": float(np.mean(probabilities[given])),
                 "meta": {
                     "text": [
                         f"{place[-1]} {probabilities[j]:.2f}"
@@ -224,26 +212,12 @@ def _prediction(
                 },
             }
             regions.append(region)
-    return {
-        "result": regions,
-        "score": _rounded(_certainty(probabilities)),
-        "scores": scores,
-        "model_version": version,
-    }
+    bits = binary_entropy(probabilities).sum()
+    return {"result": regions, "score": float(1 / (1 + bits)), "scores": scores}
 
 
-def _certainty(probabilities: NDArray[np.float64]) -> float:
-    """Return 1 / (1 + entropy of the labels in bits)."""
-    p = np.clip(probabilities, 1e-12, 1 - 1e-12)
-    bits = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
-    return float(1 / (1 + bits.sum()))
-
-
-def _decided(model: ServedModel, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return the assigned labels; thresholds that need many documents do not apply."""
-    if getattr(model.classifier.thresholds_, "needs_batch", False):
-        return log_odds > 0
-    return np.asarray(model.classifier.decide(log_odds), dtype=np.bool_)
+def _labels(chosen: Chosen) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(label for _, label in chosen))
 
 
 def _annotated(
@@ -271,10 +245,6 @@ def _annotated(
     return found
 
 
-def _labels(chosen: Chosen) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(label for _, label in chosen))
-
-
 def _origin(project: Project, annotation: Mapping[str, Any]) -> str:
     """Return the identifier of an annotation among all projects of all Label Studios."""
     number = annotation.get("id")
@@ -290,7 +260,3 @@ def _version(model: ServedModel, snapshot: Snapshot) -> str:
     learned += np.asarray(getattr(snapshot.rescorer.labels_, "bias_", ())).tobytes()
     made = model.header.created.strftime("%Y-%m-%d %H:%M:%S")
     return f"{model.id} {made} +{snapshot.learned} {crc32(learned):08x}"
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.6g}")
