@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 from live_server import serving, wait_until
+from prometheus_client import generate_latest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -171,7 +172,7 @@ def test_failed_learning_keeps_the_model(learning, monkeypatch, caplog):
     file.save([Entry("news", "", ("gas",)), Entry("another", "", ("gas",))])
     learner.notify()
     wait_until(lambda: model.snapshot.learned == 1)
-    assert b'outcome="failed"} 1.0' in telemetry.text()
+    assert b'outcome="failed"} 1.0' in generate_latest(telemetry.registry)
 
 
 def test_label_evidence_that_cannot_learn_is_served(newsroom, tmp_path):

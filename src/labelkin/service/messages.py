@@ -285,13 +285,6 @@ class Saved(BaseModel):
     unknown: list[str]
 
 
-class SavedWorkState(BaseModel):
-    """Numbers of saved and of learned documents of a model."""
-
-    documents: int
-    learned: int
-
-
 class ReviewState(BaseModel):
     """Progress of a review.
 

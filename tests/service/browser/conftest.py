@@ -42,7 +42,7 @@ def server(news_file, tmp_path_factory):
     """Serve the newsroom model; `saved_work` is its file."""
     saved_work = tmp_path_factory.mktemp("browser") / "saved.sqlite"
     with serving(news_file, saved_work=saved_work) as client:
-        client.address, client.saved_work = str(client.base_url), saved_work
+        client.saved_work = saved_work
         yield client
 
 

@@ -10,7 +10,6 @@ def server(candidates_file, tmp_path_factory):
     news = candidates_file.with_name("news.labelkin")
     news.write_bytes(candidates_file.read_bytes())
     with serving(news, saved_work=tmp_path_factory.mktemp("browser") / "saved.sqlite") as client:
-        client.address = str(client.base_url)
         yield client
 
 

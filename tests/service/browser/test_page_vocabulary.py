@@ -25,7 +25,7 @@ def place(newsroom, tmp_path_factory):
     pipeline[-1].concepts_ = read_vocabulary("newsroom", language="en")
     file = storage.save(pipeline, folder / "news.labelkin")
     with serving(file, saved_work=folder / "saved.sqlite") as client:
-        yield str(client.base_url), folder / "saved.sqlite"
+        yield client.address, folder / "saved.sqlite"
 
 
 def test_names_are_shown_in_the_language_chosen_and_uris_are_saved(open_page, place):
