@@ -289,13 +289,15 @@ def test_after_a_kill_the_log_has_everything_and_a_backup_too(path, tmp_path):
         "import os, sys; from pathlib import Path; from labelkin.curation.saved_work import *\n"
         "saved = SavedWork(Path(sys.argv[1]))\n"
         "saved.save([Entry('m', str(i), ('a',)) for i in range(30)])\n"
+        "saved.save([Decision('1', 'tea', True, 'keep')])\n"
         "os.kill(os.getpid(), 9)"
     )
     run(program, path)
-    assert back_up(path, tmp_path / "b.sqlite") == 30
+    assert back_up(path, tmp_path / "b.sqlite") == 31
     moved = shutil.move(tmp_path / "b.sqlite", tmp_path / "alone.sqlite")
     assert read_saved_documents(moved).documents == [str(i) for i in range(30)]
-    assert check_saved_work(path) == 30
+    assert [one.answer for one in read_answers(path)] == ["keep"]
+    assert check_saved_work(path) == 31
 
 
 def test_a_backup_is_made_while_a_service_writes(written, tmp_path):

@@ -5,7 +5,7 @@ import io
 
 import httpx
 import pytest
-from live_server import server_process, wait_until
+from live_server import serving, wait_until
 
 from labelkin.curation.saved_work import read_saved_documents
 
@@ -20,8 +20,8 @@ def saved_work(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def annif(news_file, saved_work):
-    with server_process(news_file, saved_work) as server:
-        yield annif_client.AnnifClient(f"{server.address}v1/")
+    with serving(news_file, saved_work=saved_work) as client:
+        yield annif_client.AnnifClient(f"{client.address}v1/")
 
 
 def test_models_are_projects(annif):

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from issue_list import write_issues
-from live_server import server_process
+from live_server import serving
 
 pytestmark = pytest.mark.xdist_group("service")
 _LABELS = "a label that the model does not have, or one both accepted and rejected"
@@ -43,8 +43,8 @@ expected-statuses = ["2xx", "404", "422"]
 def address(news_file, tmp_path_factory):
     folder = tmp_path_factory.mktemp("fuzz")
     issues = write_issues(folder)
-    with server_process(news_file, folder / "saved.sqlite", review=issues) as server:
-        yield server.address
+    with serving(news_file, saved_work=folder / "saved.sqlite", review=issues) as client:
+        yield client.address
 
 
 def n_cases(address, folder, *options):

@@ -2,10 +2,9 @@
 
 import json
 
-import httpx
 import pytest
 from issue_list import FIRST, write_issues
-from live_server import server_process, serving
+from live_server import serving
 
 from labelkin.curation.corrections import Decision
 from labelkin.curation.saved_work import read_answers
@@ -65,16 +64,13 @@ def test_answers_are_counted_and_undone_in_order(client, issues):
     assert [(one.document, one.answer) for one in answers] == [("n8", "keep")]
 
 
-def test_answers_survive_a_kill(issues, tmp_path):
-    saved_work = tmp_path / "j.sqlite"
-    with server_process(None, saved_work, review=issues) as server:
-        httpx.post(f"{server.address}api/review/answers", json={"number": 2, "answer": "change"})
-        server.kill()
-    with server_process(None, saved_work, review=issues) as server:
-        state = httpx.get(f"{server.address}api/review").json()
+def test_answers_are_read_at_the_next_start(issues):
+    with serving(review=issues) as client:
+        say(client, 2, "change")
+    with serving(review=issues) as client:
+        state = client.get("/api/review").json()
         assert (state["change"], state["next"], state["last"]) == (1, 1, 2)
-        shown = httpx.get(f"{server.address}api/review/issues/2").json()
-        assert shown["answer"] == "change"
+        assert client.get("/api/review/issues/2").json()["answer"] == "change"
 
 
 def test_answers_are_in_the_saved_work_of_the_model(issues, news_file, tmp_path):

@@ -52,7 +52,7 @@ def brief(news_file, tmp_path):
     """Serve texts of a hundred characters at most."""
     limits = Limits(text_characters=100)
     with serving(news_file, saved_work=tmp_path / "j.sqlite", limits=limits) as client:
-        yield f"{client.base_url}/"
+        yield client.address
 
 
 def test_beginning_of_a_long_text_is_offered(open_page, brief):

@@ -3,11 +3,9 @@
 import pytest
 from issue_list import FIRST, write_issues
 from live_server import serving
-from page_reader import axe_source, inspect, overflow, serious
+from page_reader import axe_source, inspect, serious
 
 from labelkin.curation.saved_work import read_answers
-
-PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "device_scale_factor": 2}
 
 
 @pytest.fixture
@@ -15,7 +13,7 @@ def review(tmp_path):
     """Serve a list of issues without a model."""
     saved_work = tmp_path / "j.sqlite"
     with serving(saved_work=saved_work, review=write_issues(tmp_path)) as client:
-        client.address, client.saved_work = f"{client.base_url}/", saved_work
+        client.saved_work = saved_work
         yield client
 
 
@@ -87,16 +85,6 @@ def test_question_stays_without_the_service(open_page, review):
     assert "does not answer" in page.locator("#trouble-text").inner_text()
     asked(page, "missing", "grain")
     assert said(review.saved_work) == []
-
-
-def test_a_phone_shows_everything_without_scrolling_sideways(open_page, review):
-    page = open_page(f"{review.address}review", **PHONE)
-    asked(page, "missing", "grain")
-    assert overflow(page) == 0
-    for button in page.locator(".answers button").all():
-        assert button.bounding_box()["height"] > 43.9
-    page.locator("#answer-keep").tap()
-    asked(page, "wrong", "gold")
 
 
 def test_axe_finds_nothing_serious(open_page, review):

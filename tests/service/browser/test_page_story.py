@@ -6,7 +6,6 @@ from contextlib import closing
 
 from page_reader import (
     TEXT,
-    ask,
     chosen,
     expected_labels,
     labels,
@@ -74,25 +73,6 @@ def test_document_is_labelled_explained_saved_and_reloaded(open_page, server):
     wait_for_labels(page, expected_labels(server.address, TEXT, [first]))
 
 
-def test_an_explanation_names_the_words_and_marks_them_in_the_text(page, server):
-    write(page, TEXT)
-    label = labels(page)[0]
-    row_of(page, label).locator(".label").click()
-    _wait_for_explanation(page, label)
-    reasons = ask(server.address, "explain", text=TEXT, label=label)
-    marked = set(page.locator("#marks mark").all_text_contents())
-    speaking = {word: term["log_odds"] for term in reasons["terms"] for word in term["words"]}
-    assert marked and marked <= set(speaking)
-    strongest = reasons["terms"][0]
-    assert set(strongest["words"]) <= marked
-    side = "for" if strongest["log_odds"] > 0 else "against"
-    word = strongest["words"][0]
-    assert page.locator(f"#marks mark.{side}.strong", has_text=word).count()
-    panel = page.locator("#explanation")
-    assert f"{strongest['log_odds']:+.2f}".replace("-", "−") in panel.inner_text()
-    assert page.locator("#marks").text_content().rstrip("\u200b") == TEXT
-
-
 def test_result_is_copied_and_downloaded(open_page, server):
     page = open_page(server.address, permissions=["clipboard-read", "clipboard-write"])
     write(page, TEXT)
@@ -135,24 +115,13 @@ def test_one_request_per_typing_pause(page):
     assert len(requests) <= 3
 
 
-def test_a_text_file_is_opened_or_dropped_and_the_old_text_comes_back_by_undo(page, tmp_path):
+def test_text_file_is_opened_and_undone(page, tmp_path):
     write(page, "Football fans sang.")
     opened = tmp_path / "opened.txt"
     opened.write_bytes("Über den Hafen, naïve".encode("cp1252"))
     page.set_input_files("#file", opened)
     page.get_by_text("opened.txt is not UTF-8. It was read as Windows-1252.").wait_for()
     assert page.input_value("#text") == "Über den Hafen, naïve"
-    page.evaluate(
-        """text => {
-            const data = new DataTransfer();
-            data.items.add(new File([text], "dropped.txt", {type: "text/plain"}));
-            const options = {dataTransfer: data, bubbles: true, cancelable: true};
-            document.getElementById("paper").dispatchEvent(new DragEvent("drop", options));
-        }""",
-        TEXT,
-    )
-    page.wait_for_function("text => document.getElementById('text').value === text", arg=TEXT)
-    page.click("#undo")
     page.click("#undo")
     assert page.input_value("#text") == "Football fans sang."
 

@@ -77,7 +77,7 @@ def test_missing_service_is_reported(open_page, server):
 
 def test_token_is_requested_until_it_is_accepted(open_page, news_file, tmp_path):
     with serving(news_file, token="right", saved_work=tmp_path / "j.sqlite") as client:
-        page = open_page(f"{client.base_url}/", expected_faults=["401"])
+        page = open_page(client.address, expected_faults=["401"])
         dialog = page.get_by_role("dialog", name="This service asks for a token")
         dialog.get_by_label("Token").fill("wrong")
         dialog.get_by_role("button", name="Continue").click()
@@ -95,7 +95,7 @@ def test_token_is_requested_until_it_is_accepted(open_page, news_file, tmp_path)
 def two_models(news_file, ruled_file, tmp_path):
     saved_work = tmp_path / "two.sqlite"
     with serving(news_file, ruled_file, saved_work=saved_work) as client:
-        yield f"{client.base_url}/", saved_work
+        yield client.address, saved_work
 
 
 def test_another_model_is_chosen_and_its_rules_are_shown_and_saved(open_page, two_models):
