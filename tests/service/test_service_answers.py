@@ -80,15 +80,6 @@ def test_an_explanation_names_the_words_as_they_are_written(client):
     assert {"Wheat", "WHEAT"} in [set(term["words"]) for term in terms]
 
 
-def test_known_label_is_explained_like_an_open_one(client):
-    request = {"text": "Wheat.", "label": "wheat"}
-    answers = [
-        client.post(f"{NEWS}/explain", json={**request, "accepted": accepted}).json()
-        for accepted in ([], ["wheat"])
-    ]
-    assert answers[0] == answers[1]
-
-
 def test_a_label_that_follows_by_a_rule_has_no_explanation(client):
     request = {"text": "Wheat.", "label": "grain", "accepted": ["wheat"]}
     answer = client.post(f"{RULED}/explain", json=request)
@@ -132,13 +123,10 @@ def test_known_labels_that_break_a_rule_are_a_problem(client):
     "body",
     [
         b"",
-        b"[]",
         b'{"text": 3}',
-        b'{"text": NaN}',
         b'{"text": "\\ud800"}',
         b'{"text": "a", "accepted": [NaN]}',
         b'{"text": "a", "limit": 0}',
-        b'{"text": "a", "limit": NaN}',
         b'{"text": "\xff"}',
         b"[" * 100_000,
     ],

@@ -121,11 +121,3 @@ def test_invalid_issues_are_errors_with_the_line(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):
         create_app([], review=path)
     assert not path.with_suffix(".saved.sqlite").exists()
-
-
-def test_tables_and_missing_files_are_errors(tmp_path):
-    (tmp_path / "issues.csv").touch()
-    with pytest.raises(ValueError, match="JSON lines, which contain the texts"):
-        create_app([], review=tmp_path / "issues.csv")
-    with pytest.raises(FileNotFoundError, match="There is no file of issues"):
-        create_app([], review=tmp_path / "no.jsonl")

@@ -76,17 +76,6 @@ def test_three_keys_undo_and_the_end(page, review):
     asked(page, "wrong", "gold")
 
 
-def test_question_stays_without_the_service(open_page, review):
-    page = open_page(f"{review.address}review", expected_faults=["ERR_FAILED"])
-    asked(page, "missing", "grain")
-    page.route("**/answers", lambda route: route.abort())
-    page.keyboard.press("c")
-    page.get_by_role("alert").wait_for()
-    assert "does not answer" in page.locator("#trouble-text").inner_text()
-    asked(page, "missing", "grain")
-    assert said(review.saved_work) == []
-
-
 def test_axe_finds_nothing_serious(open_page, review):
     axe = axe_source()
     page = open_page(f"{review.address}review", color_scheme="dark", reduced_motion="reduce")
