@@ -155,9 +155,9 @@ class TestResume:
         before = out.read_bytes()
         assert before.count(b"\n") == 4
         message = call(*arguments, "--resume").refused()
-        assert "first run, with --limit 2, got not set" in message
+        assert "first run, {'--limit': 2}, got {'--limit': None}" in message
         message = call(*arguments, "--limit", 2, "--all-scores", "--resume").refused()
-        assert "--all-scores not set, got set" in message
+        assert "{'--all-scores': False}, got {'--all-scores': True}" in message
         assert out.read_bytes() == before
         assert note.exists()
         call(*arguments, "--limit", 2, "--resume").done()

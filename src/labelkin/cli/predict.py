@@ -108,8 +108,7 @@ def predict(
     )
     ending = "" if out is None else out.suffix.lower().removeprefix(".")
     kind = format or (ending if ending in files.FORMATS else "jsonl")
-    given = {name: getattr(reading, name) for name in ("delimiter", "separator", "encoding")}
-    like = files.table_conventions(source, kind, [*labels, *shown], given, is_file=out is not None)
+    like = files.table_conventions(source, kind, [*labels, *shown], is_file=out is not None)
     called = None if names.vocabulary is None else shown
     layout = files.make_layout(kind, labels, all_scores, called, **like)
     chosen: dict[str, Any] = {

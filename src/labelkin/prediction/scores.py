@@ -174,7 +174,8 @@ def write_scores(file: IO[bytes], scores: ScoreMatrix, kind: str) -> None:
     if kind == ".npz" and sparse.issparse(values):
         sparse.save_npz(file, values)
     elif kind == ".npz":
-        np.savez_compressed(file, scores=values, **({"labels": np.array(names)} if names else {}))
+        arrays = {"scores": values} | ({"labels": np.array(names)} if names else {})
+        np.savez_compressed(file, **arrays)
     elif kind == ".npy":
         np.save(file, values)
     else:
