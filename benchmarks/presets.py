@@ -10,8 +10,8 @@ from benchmarks.table import Row, ratio_row
 from benchmarks.timing import alternate, ratio, timed
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.platt_svm import PlattSVM
+from labelkin.models.builder import preset
 from labelkin.models.classifier import LabelDependenceClassifier
-from labelkin.models.presets import preset
 
 THREE = ("naive_bayes", "nearest_neighbours", "svm")
 

@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
-    LeaveOneOut,
     ShuffleSplit,
     StratifiedKFold,
     cross_val_predict,
@@ -84,8 +83,8 @@ def test_classes_are_stratified_by_scikit_learn():
 
 @pytest.mark.parametrize("cv", ["five", 2.5])
 @pytest.mark.parametrize("place", range(7))
-def test_other_values_are_rejected(cv, place):
-    rule = r"`cv` must be an integer, a splitter or an iterable of splits, got .*. Use `cv=5`"
+def test_invalid_cv_raises(cv, place):
+    rule = r"(?i)expected `?cv`? as an integer.* got (five|2\.5)"
     with pytest.raises(ValueError, match=rule):
         out_of_fold(models(cv)[place])
 
@@ -98,7 +97,7 @@ def test_other_values_are_rejected(cv, place):
         ([(np.arange(60), np.arange(60))], r"must be disjoint, got 60 documents in both"),
     ],
 )
-def test_splits_that_test_a_document_not_once_are_rejected(cv, rule):
+def test_splits_must_test_each_document_once(cv, rule):
     with pytest.raises(ValueError, match=rule):
         cross_val_log_odds(LogisticRegression(), X, Y, cv=cv)
 
@@ -125,11 +124,3 @@ def test_groups_are_routed_to_the_splitter():
         svm = PlattSVM(cv=GroupKFold(3), random_state=0).set_fit_request(groups=True)
         model = LabelDependenceClassifier(svm)
         np.testing.assert_array_equal(out_of_fold(model, groups=GROUPS), expected[6])
-
-
-def test_parameters_are_kept_and_cloned():
-    splitter = LeaveOneOut()
-    for model in models(splitter):
-        if "cv" in model.get_params():
-            assert model.get_params()["cv"] is splitter
-            assert isinstance(clone(model).cv, LeaveOneOut)

@@ -1,4 +1,4 @@
-"""Public classes and functions say what they take, of what type, and show an example that runs."""
+"""Docstrings of public objects have typed parameters and examples."""
 
 import ast
 import inspect
@@ -23,7 +23,7 @@ METHODS = [
 
 
 def section(text, title):
-    """Return a section of a numpydoc docstring; empty if there is none."""
+    """Return a section of a numpydoc docstring; empty if it does not exist."""
     found = re.search(rf"^{title}\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", text, re.M | re.S)
     return found[1] if found else ""
 
@@ -40,7 +40,7 @@ def takes(function):
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_a_class_shows_an_example_and_describes_what_it_is_made_of(kind):
+def test_classes_have_examples_and_parameters(kind):
     text = inspect.getdoc(kind)
     assert ">>>" in section(text, "Examples")
     is_record = hasattr(kind, "__dataclass_fields__") or hasattr(kind, "_fields")
@@ -60,7 +60,7 @@ def test_a_class_shows_an_example_and_describes_what_it_is_made_of(kind):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
-def test_a_function_shows_an_example_and_describes_its_parameters(function):
+def test_functions_have_examples_and_parameters(function):
     text = inspect.getdoc(function)
     assert ">>>" in section(text, "Examples")
     described = documented(text)
@@ -69,9 +69,9 @@ def test_a_function_shows_an_example_and_describes_its_parameters(function):
 
 
 @pytest.mark.parametrize(("kind", "name"), METHODS)
-def test_a_method_has_types_for_what_it_describes(kind, name):
+def test_methods_have_types(kind, name):
     text = inspect.getdoc(getattr(kind, name))
-    assert text, "say what it does"
+    assert text, "describe it"
     described = documented(text)
     untyped = [
         k for k, v in described.items() if not v and k not in ("fit_params", "known", "metadata")

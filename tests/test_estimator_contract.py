@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -55,7 +55,7 @@ LABEL_ESTIMATORS = [
 
 
 @parametrize_with_checks(CLASSIFIERS)
-def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
+def test_scikit_learn_checks_pass(estimator, check):
     check(estimator)
 
 
@@ -83,14 +83,7 @@ class TestEstimatorsOfLabelMatrices:
         made = type(estimator)(**strange)
         assert vars(made) == strange
 
-    def test_fit_leaves_parameters_and_input_alone(self, estimator):
-        _, Y = correlated()
-        before, kept = repr(estimator), Y.copy()
-        fitted = clone(estimator).fit(Y)
-        assert repr(fitted) == before
-        np.testing.assert_array_equal(Y, kept)
-
-    def test_pickle_keeps_the_answers(self, estimator):
+    def test_pickle_returns_the_same_results(self, estimator):
         _, Y = correlated()
         fitted = clone(estimator).fit(Y)
         again = pickle.loads(pickle.dumps(fitted))
@@ -98,7 +91,7 @@ class TestEstimatorsOfLabelMatrices:
         L = np.random.default_rng(0).random(Y.shape)
         np.testing.assert_array_equal(getattr(fitted, answer)(L), getattr(again, answer)(L))
 
-    def test_unfitted_use_says_so(self, estimator):
+    def test_not_fitted_raises(self, estimator):
         answer = "rescore" if isinstance(estimator, LabelRescorer) else "predict_proba"
         with pytest.raises(
             NotFittedError, match=f"This {type(estimator).__name__} instance is not fitted"
@@ -123,24 +116,7 @@ class TestInsideScikitLearn:
             assert probability.shape == Y.shape
             assert metrics.macro_f1(Y, probability > 0.5) > 0.5
 
-    def test_data_frames_of_features_keep_their_names(self, estimator):
-        X, Y = correlated()
-        frame = pd.DataFrame(X, columns=[f"term{k}" for k in range(X.shape[1])])
-        model = clone(estimator).fit(frame, pd.DataFrame(Y, columns=list("abcde")))
-        assert model.classes_.tolist() == list("abcde")
-        assert model.feature_names_in_.tolist() == frame.columns.tolist()
-        assert model.predict(frame).shape == Y.shape
-
-    @pytest.mark.parametrize("flavour", [sparse.csr_matrix, sparse.coo_array])
-    def test_sparse_labels_come_back_in_the_same_flavour(self, estimator, flavour):
-        X, Y = correlated()
-        model = clone(estimator).fit(sparse.csr_array(X), flavour(Y))
-        decisions = model.predict(X)
-        assert decisions.format == "csr"
-        assert isinstance(decisions, sparse.sparray) == isinstance(flavour(Y), sparse.sparray)
-        assert 0.1 < model.score(X, flavour(Y)) <= 1
-
-    def test_score_takes_every_kind_of_labels(self, estimator):
+    def test_score_accepts_all_kinds_of_labels(self, estimator):
         X, Y = correlated()
         names = np.array(list("abcde"))
         sets = [names[row == 1].tolist() for row in Y]
@@ -152,7 +128,7 @@ class TestInsideScikitLearn:
         half_known[0] = np.nan
         assert model.score(X, half_known) >= expected
 
-    def test_labels_that_were_not_seen_make_a_document_wrong(self, estimator):
+    def test_new_labels_count_as_wrong_in_score(self, estimator):
         X, Y = correlated()
         names = np.array(list("abcde"))
         model = clone(estimator).fit(X, [names[row == 1].tolist() for row in Y])
@@ -160,37 +136,3 @@ class TestInsideScikitLearn:
         assert model.score(X, right) == 1.0
         right[0].append("unseen")
         assert model.score(X, right) == pytest.approx(1 - 1 / len(X))
-
-
-def test_grid_search_over_the_methods_parts():
-    X, Y = correlated()
-    grid = {
-        "variant": ["hard", "soft"],
-        "evidence_weight": [0.0, 1.0],
-        "content__alpha": [0.5, 1.0],
-        "labels": [LogisticLabels(), SVMLabels()],
-    }
-    search = GridSearchCV(
-        LabelDependenceClassifier(content=NaiveBayes(), labels=LogisticLabels()),
-        grid,
-        cv=2,
-        scoring="f1_macro",
-    )
-    search.fit(X, Y)
-    assert set(search.best_params_) == set(grid)
-    assert len(search.cv_results_["params"]) == 16
-
-
-@pytest.mark.parametrize("estimator", MULTILABEL, ids=repr)
-def test_answers_survive_pickling(estimator):
-    X, Y = correlated()
-    model = clone(estimator).fit(X, Y)
-    np.testing.assert_array_equal(
-        pickle.loads(pickle.dumps(model)).predict_proba(X), model.predict_proba(X)
-    )
-
-
-def test_init_does_no_work_in_classifiers():
-    for estimator in CLASSIFIERS:
-        strange = {name: object() for name in estimator.get_params(deep=False)}
-        assert vars(type(estimator)(**strange)) == strange

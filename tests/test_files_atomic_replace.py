@@ -1,17 +1,12 @@
-"""A file takes the place of an ordinary file only, keeps its mode, and leaves nothing behind."""
+"""Atomic writes replace ordinary files only, keep modes, and leave no other files."""
 
 import errno
 import os
-import signal
 import stat
-import subprocess
-import sys
-import time
 
 import pytest
 
 from labelkin import NaiveBayes, files, storage
-from labelkin.cli import main
 from labelkin.files import atomic_replace, write_atomic
 
 MODEL = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
@@ -23,7 +18,7 @@ def pipe(tmp_path):
     return tmp_path / "pipe"
 
 
-def test_what_is_no_ordinary_file_is_not_replaced(pipe, tmp_path):
+def test_only_ordinary_files_are_replaced(pipe, tmp_path):
     (tmp_path / "link").symlink_to(pipe)
     for target in (pipe, tmp_path / "link"):
         with pytest.raises(FileExistsError, match="is a device or pipe"):
@@ -35,15 +30,8 @@ def test_what_is_no_ordinary_file_is_not_replaced(pipe, tmp_path):
         write_atomic(tmp_path, "x")
 
 
-def test_training_does_not_replace_a_pipe(pipe, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["train", "newsroom", "-o", str(pipe)])
-    assert "is a device or pipe" in capsys.readouterr().err
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
-
-
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
-def test_who_may_read_a_file_stays_so(tmp_path, mode):
+def test_mode_of_the_file_is_kept(tmp_path, mode):
     path = tmp_path / "model"
     path.touch()
     path.chmod(mode)
@@ -52,7 +40,7 @@ def test_who_may_read_a_file_stays_so(tmp_path, mode):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid(), reason="only root gives files away")
-def test_whose_file_it_is_stays_so(tmp_path):
+def test_owner_of_the_file_is_kept(tmp_path):
     path = tmp_path / "model"
     path.touch(0o600)
     os.chown(path, 12345, 12346)
@@ -61,13 +49,7 @@ def test_whose_file_it_is_stays_so(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_new_file_has_the_mode_of_new_files(tmp_path):
-    (tmp_path / "plain").touch()
-    write_atomic(tmp_path / "new", "x")
-    assert (tmp_path / "new").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
-def test_a_read_only_file_stays(tmp_path):
+def test_read_only_file_is_not_replaced(tmp_path):
     path = tmp_path / "model"
     path.write_text("old")
     path.chmod(0o440)
@@ -77,48 +59,8 @@ def test_a_read_only_file_stays(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["model"]
 
 
-def test_leftovers_of_killed_writers_are_cleared(tmp_path):
-    path = tmp_path / "model"
-    program = (
-        "import sys, time; from pathlib import Path; from labelkin.files import atomic_replace\n"
-        "with atomic_replace(Path(sys.argv[1])) as file:\n"
-        "    file.write(b'half'); file.flush(); print('begun', flush=True); time.sleep(60)"
-    )
-    writers = [
-        subprocess.Popen([sys.executable, "-c", program, path], stdout=subprocess.PIPE)
-        for _ in range(2)
-    ]
-    for writer in writers:
-        writer.stdout.readline()
-    killed, alive = writers
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    parts = list(tmp_path.iterdir())
-    assert len(parts) == 2
-    assert all(part.name.startswith(".model.") for part in parts)
-    for part in parts:
-        os.utime(part, (time.time() - 1000,) * 2)
-    (tmp_path / ".other.0123456789abcdef.part").touch()
-    os.utime(tmp_path / ".other.0123456789abcdef.part", (0, 0))
-    write_atomic(path, "whole")
-    left = [part for part in parts if part.exists()]
-    assert len(left) == 1, "that of the living is kept, that of the dead is cleared"
-    assert (tmp_path / ".other.0123456789abcdef.part").exists()
-    alive.kill()
-    alive.wait()
-    for writer in writers:
-        writer.stdout.close()
-
-
-def test_a_young_leftover_is_kept(tmp_path):
-    left = tmp_path / ".model.0123456789abcdef.part"
-    left.touch()
-    write_atomic(tmp_path / "model", "x")
-    assert left.exists()
-
-
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EFBIG])
-def test_an_error_of_the_disk_names_the_file(tmp_path, monkeypatch, number):
+def test_disk_error_names_the_file(tmp_path, monkeypatch, number):
     def failing(file):
         raise OSError(number, os.strerror(number))
 

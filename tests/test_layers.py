@@ -32,7 +32,7 @@ LAYERS = [
     {"estimator", "thresholds", "vocabulary"},
     {"corpora", "evaluation", "solvers", "text"},
     {"label_matrix", "registry", "scaling", "scikit_learn"},
-    {"files", "helper_process", "lazy", "odds", "records", "validation"},
+    {"files", "odds", "records", "validation"},
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
 TREES = modules()
@@ -68,7 +68,7 @@ def test_there_are_at_most_13_layers():
         ("label_matrix", "import labelkin.evaluation.metrics"),
         ("models", "def f():\n    from labelkin import research"),
         ("learned", "from labelkin.models.rescorer import LabelRescorer"),
-        ("method", "from labelkin.learned.weights import LearnedWeight"),
+        ("method", "from labelkin.learned.fitting import LearnedWeight"),
     ],
 )
 def test_imports_that_point_up_are_found(here, source):
@@ -102,7 +102,7 @@ def loaded_by(statement):
 
 def test_importing_the_library_loads_no_module_of_it():
     loaded = {name for name in loaded_by("import labelkin") if name.startswith("labelkin.")}
-    assert loaded == {"labelkin.lazy"}
+    assert loaded == {"labelkin.registry"}
 
 
 def test_importing_the_classifier_loads_only_what_it_needs():

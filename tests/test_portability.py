@@ -1,4 +1,4 @@
-"""What Windows and macOS lack is not needed: the library and the command line work without it."""
+"""The library and the command line work without functions of Unix."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).parent.parent
-#: What the systems of Unix have and Windows has not, taken away before labelkin is imported.
+#: Removes functions of Unix that Windows lacks, before labelkin is imported.
 BARE = """
 import os, signal, socket, sys, warnings
 
@@ -69,8 +69,8 @@ with tempfile.TemporaryDirectory() as name:
 
 
 @pytest.mark.parametrize("program", [EVERY_MODULE + CORE, COMMANDS], ids=["library", "commands"])
-def test_without_what_only_unix_has(program):
-    """Text is written as UTF-8 because it is said so, and printed in the encoding of a console."""
+def test_library_and_commands_work_without_unix_functions(program):
+    """Files are UTF-8; printed text has the encoding of the console."""
     done = subprocess.run(
         [sys.executable, "-X", "warn_default_encoding", "-c", BARE + program],
         capture_output=True,
@@ -83,8 +83,8 @@ def test_without_what_only_unix_has(program):
     assert done.returncode == 0, done.stderr
 
 
-def test_files_are_opened_in_a_named_encoding():
-    """What the machine prefers is Windows-1252 on many; tests may rely on the one they run on."""
+def test_files_are_opened_with_an_encoding():
+    """The default encoding differs between machines."""
     command = ["ruff", "check", "--preview", "--isolated", "--select", "PLW1514"]
     folders = [TOP / name for name in ("src", "benchmarks", "docs", "integration", "packages")]
     done = subprocess.run(
@@ -93,7 +93,7 @@ def test_files_are_opened_in_a_named_encoding():
     assert done.returncode == 0, done.stdout
 
 
-def test_names_of_files_are_names_on_every_system():
+def test_file_names_are_valid_on_every_system():
     done = subprocess.run(
         ["git", "-C", str(TOP), "ls-files", "-z"], capture_output=True, text=True, check=False
     )

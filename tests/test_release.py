@@ -1,4 +1,4 @@
-"""What a release says of itself is true, and the files of its workflows are what they should be."""
+"""Metadata of a release agree, and configuration files match their schemas."""
 
 import os
 import re
@@ -32,7 +32,7 @@ def run(*command):
 
 
 @pytest.mark.parametrize(("schema", "files"), SCHEMAS)
-def test_files_for_others_have_the_form_that_they_ask(schema, files):
+def test_configuration_files_match_their_schemas(schema, files):
     pytest.importorskip("check_jsonschema")
     found = sorted(TOP.glob(files))
     assert found
@@ -46,7 +46,7 @@ def test_hooks_are_local_and_valid():
     assert set(re.findall(r"repo: (\S+)", path.read_text(encoding="utf-8"))) == {"local"}
 
 
-def test_sections_of_the_changelog_are_versions_the_newest_first():
+def test_changelog_lists_versions_newest_first():
     first, *released = [(m["version"], m["day"]) for m in HEADING.finditer(CHANGELOG)]
     assert len(released) + 1 == len(re.findall(r"^## ", CHANGELOG, re.M))
     assert first == ("Unreleased", None)
@@ -56,8 +56,8 @@ def test_sections_of_the_changelog_are_versions_the_newest_first():
     assert days == sorted(days, reverse=True)
 
 
-def test_package_citation_and_changelog_name_one_version():
-    """A tag is compared, too, where a workflow runs for one: then the changelog has its day."""
+def test_package_citation_and_changelog_have_the_same_version():
+    """In a workflow for a tag the tag is also compared, and the changelog has its date."""
     version = PROJECT["version"]
     assert f"\nversion: {version}\n" in CITATION
     days = {m["version"]: m["day"] for m in HEADING.finditer(CHANGELOG)}
@@ -70,7 +70,7 @@ def test_package_citation_and_changelog_name_one_version():
         assert version in days
 
 
-def test_versions_of_python_are_those_that_are_tested():
+def test_declared_python_versions_are_tested():
     said = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if "Python :: 3." in c]
     tests = (TOP / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
     for tested in re.findall(r"^ +python: \[(.*)\]$", tests, re.M):
@@ -79,11 +79,6 @@ def test_versions_of_python_are_those_that_are_tested():
     [line] = re.findall(r"^\*\*Python (\S+) to (\S+)\*\* · .*$", readme(), re.M)
     assert line == (said[0], said[-1])
     assert f" · {PROJECT['license']} · " in readme()
-
-
-def test_badges_point_nowhere_until_there_is_a_host():
-    if "urls" not in PROJECT:
-        assert re.findall(r"!\[[^]]*\]\(https?:", readme()) == []
 
 
 def readme():

@@ -13,7 +13,7 @@ from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, Platt
 from labelkin.evaluation import metrics
 from labelkin.odds import to_probability
 from labelkin.solvers import linear_svm
-from labelkin.solvers.sigmoid import fit_sigmoid
+from labelkin.solvers.grouped_logistic import fit_sigmoid
 
 pytestmark = [
     pytest.mark.long,

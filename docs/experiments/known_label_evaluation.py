@@ -29,7 +29,7 @@ from scipy import sparse
 
 from labelkin.evaluation.metrics.decisions import DecisionCounts, count_by_document, count_decisions
 from labelkin.evaluation.metrics.inputs import Truth
-from labelkin.evaluation.metrics.probabilities import log_losses, squared_errors
+from labelkin.evaluation.metrics.probabilities import squared_errors
 from labelkin.evaluation.metrics.rankings import first_errors
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.research.experiments import CorpusResults, Experiment
@@ -205,6 +205,7 @@ def _scores(log_odds: Matrix, rest: Matrix, only_cells: bool) -> Matrix:
     counts = DecisionCounts(*(_with_left_out(np.array(field)) for field in fields))
     n_documents, n_cells = summed(np.ones(len(rest))), counts.known.sum(axis=1)
     has_more = (rest == 1).any(axis=1)
+    losses = np.logaddexp(0, np.where(rest == 1, -log_odds, log_odds))
     first = first_errors(truth, np.where(np.isnan(rest), -np.inf, log_odds)) & has_more
     with np.errstate(invalid="ignore", divide="ignore"):
         columns = [
@@ -213,7 +214,7 @@ def _scores(log_odds: Matrix, rest: Matrix, only_cells: bool) -> Matrix:
             counts.hamming_loss,
             summed(count_by_document(truth, decided).wrong > 0) / n_documents,
             summed(first) / summed(has_more),
-            summed(log_losses(truth, log_odds).sum(axis=1)) / n_documents,
+            summed(np.where(np.isnan(rest), 0.0, losses).sum(axis=1)) / n_documents,
             summed(squared_errors(truth, log_odds).sum(axis=1)) / n_cells,
         ]
     scores = np.column_stack(columns)

@@ -25,8 +25,8 @@ from docs.make.cells import gain
 from scipy import sparse
 
 from labelkin.label_matrix import Cells, read_labels
+from labelkin.learned.fitting import KNOWN_WEIGHT
 from labelkin.learned.terms import KnownLabels, PaperEvidence
-from labelkin.learned.weights import KNOWN_WEIGHT
 from labelkin.method.label_evidence import as_label_classifier
 
 #: Weights of accepted and of rejected labels.

@@ -44,9 +44,8 @@ from labelkin.evaluation import metrics
 from labelkin.label_matrix import Cells, LabelMatrix, read_labels
 from labelkin.learned import fitting
 from labelkin.learned.calibration import CalibratedLabels, fit_calibration
-from labelkin.learned.fitting import CandidateEvidence, fit_correction
+from labelkin.learned.fitting import KNOWN_WEIGHT, CandidateEvidence, fit_correction
 from labelkin.learned.terms import Combination, KnownLabels, PaperEvidence, PredictedLabels
-from labelkin.learned.weights import KNOWN_WEIGHT
 from labelkin.method.combination import probable_labels
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.solvers.logistic import LinearTerm

@@ -18,7 +18,7 @@ from docs.experiments.known_label_evaluation import METRICS, evaluate_runs
 from docs.make.cells import Verdict, count_gains
 from docs.make.pages import markdown_rows, write_from_folders, write_page
 
-from labelkin.learned.weights import KNOWN_WEIGHT
+from labelkin.learned.fitting import KNOWN_WEIGHT
 from labelkin.research.experiments import read_results
 from labelkin.research.reports.results import LEARNED
 from labelkin.research.reports.tables import markdown_text, signed_text

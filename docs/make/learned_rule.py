@@ -1,4 +1,4 @@
-"""The figures and tables of docs/explanation/learned-rule.md.
+"""The figures and tables of docs/explanation/learned-rule.md and learned-rule-cases.md.
 
 ``python -m docs.make.learned_rule`` in the root of the repository. The figures show the steps of
 the rule on the synthetic news corpus, and their numbers are written to
@@ -38,7 +38,11 @@ from labelkin.learned.calibration import CalibratedLabels, fit_calibration
 from labelkin.learned.terms import PaperEvidence
 
 FOLDER = Path(__file__).parent.parent / "explanation"
-PAGE = FOLDER / "learned-rule.md"
+#: Page → its tables.
+PAGES = {
+    FOLDER / "learned-rule.md": ["steps", "test"],
+    FOLDER / "learned-rule-cases.md": ["ensembles", "label classifiers", "candidates"],
+}
 SCORES = Path(__file__).parent.parent / "experiments"
 NUMBERS = SCORES / "learned_rule_figures.csv"
 #: Training documents of the figures.
@@ -47,7 +51,7 @@ _BINS = np.array([0, 0.02, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.98, 1])
 BLUE, ORANGE = COLOURS.values()
 
 
-#: Table of the page → file of scores and label classifiers.
+#: Table → file of scores and label classifiers.
 TABLES = {
     "steps": ("learned_rule_steps.csv", ["logistic"]),
     "test": ("learned_rule_test.csv", ["logistic"]),
@@ -260,10 +264,10 @@ def write_numbers(numbers: Numbers, path: Path = NUMBERS) -> None:
         csv.writer(file, lineterminator="\n").writerows(rows)
 
 
-def write_tables(page: Path = PAGE) -> None:
-    """Replace the tables of the page, each after a line that names it."""
+def write_tables(page: Path, names: Sequence[str]) -> None:
+    """Replace the tables of a page, each after a line that names it."""
     text = page.read_text(encoding="utf-8")
-    for name in (*TABLES, "candidates"):
+    for name in names:
         begin, end = f"<!-- table: {name} -->\n", "<!-- end of the table -->"
         before, found, rest = text.partition(begin)
         if not found or end not in rest:
@@ -287,7 +291,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     }
     print(*write_figures(figures, options.out), sep="\n")
     if options.out == FOLDER:
-        write_tables()
+        for page, names in PAGES.items():
+            write_tables(page, names)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ The estimators and their usual parts are here; everything else is one level belo
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from labelkin.lazy import lazy_names
+from labelkin.registry import lazy_names
 
 if TYPE_CHECKING:
     from labelkin.content.any_classifier import PerLabel
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from labelkin.content.nearest_neighbours import NearestNeighbours
     from labelkin.content.platt_svm import PlattSVM
     from labelkin.curation.audit.label_audit import LabelAudit
-    from labelkin.learned.weights import LearnedWeight
+    from labelkin.learned.fitting import LearnedWeight
     from labelkin.method.label_evidence import LogisticLabels, SVMLabels
     from labelkin.method.paper import PaperClassifier
-    from labelkin.models.classifier import LabelDependenceClassifier
-    from labelkin.models.presets import preset
-    from labelkin.models.rescored import RescoredClassifier
+    from labelkin.models.builder import preset
+    from labelkin.models.classifier import LabelDependenceClassifier, RescoredClassifier
     from labelkin.models.rescorer import LabelRescorer
     from labelkin.storage import load, save
     from labelkin.vocabulary.rules import Rules
@@ -77,12 +76,11 @@ _public, __dir__, _names = lazy_names(
         "content.nearest_neighbours": "NearestNeighbours",
         "content.platt_svm": "PlattSVM",
         "curation.audit.label_audit": "LabelAudit",
-        "learned.weights": "LearnedWeight",
+        "learned.fitting": "LearnedWeight",
         "method.label_evidence": "LogisticLabels SVMLabels",
         "method.paper": "PaperClassifier",
-        "models.classifier": "LabelDependenceClassifier",
-        "models.presets": "preset",
-        "models.rescored": "RescoredClassifier",
+        "models.classifier": "LabelDependenceClassifier RescoredClassifier",
+        "models.builder": "preset",
         "models.rescorer": "LabelRescorer",
         "storage": "load save",
         "vocabulary.rules": "Rules",

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import BaseCrossValidator, PredefinedSplit, check_cv
-from sklearn.utils import get_tags
+from sklearn.model_selection import PredefinedSplit, check_cv
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -169,17 +169,17 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         float
         """
         decisions = self.predict(X)
-        if self.target_kind_ == "multilabel" and is_label_sets(y):
+        if self.target_kind_ != "multilabel":
+            right = _class_names(read_labels(y)) == decisions
+        elif is_label_sets(y):
             seen = set(self.classes_.tolist())
             known = [[label for label in labels if label in seen] for labels in y]
             if not any(known):  # labels of another corpus: read_labels raises an error
                 known = y
             right = exact_label_sets(read_labels(known, names=self.classes_), decisions)
             right = right & [len(set(a)) == len(set(b)) for a, b in zip(known, y, strict=True)]
-        elif self.target_kind_ == "multilabel":
-            right = exact_label_sets(read_labels(y, names=self.classes_), decisions)
         else:
-            right = _class_names(read_labels(y)) == decisions
+            right = exact_label_sets(read_labels(y, names=self.classes_), decisions)
         return float(np.average(right, weights=sample_weight))
 
     def label_sets(self, decisions: Any) -> list[tuple[Any, ...]]:
@@ -453,10 +453,7 @@ def _is_texts(X: Any) -> bool:
 def exact_label_sets(labels: LabelMatrix, decisions: Any) -> NDArray[np.bool_]:
     """Return which documents have correct decisions in all known cells, ``(n_documents,)``."""
     decided = sparse.csr_array(decisions, dtype=np.float64)
-    if decided.shape != labels.shape:
-        raise ValueError(
-            f"Decisions and y must have one shape, got {decided.shape} and {labels.shape}."
-        )
+    check_consistent_length(decided, labels.positive)
     wrong = abs(decided - labels.positive)
     if labels.unknown is not None:
         wrong = wrong - wrong.multiply(labels.unknown)
@@ -584,7 +581,7 @@ def read_splits(
     y = labels.plain() if labels.kind == "multilabel" else _class_names(labels)
     every = np.arange(n_documents)
     tested, splits = np.zeros(n_documents, dtype=np.int64), []
-    for train, test in checked_cv(cv).split(X, y, groups):
+    for train, test in check_cv(cv).split(X, y, groups):
         splits.append((every[train], every[test]))
         tested[every[test]] += 1
         if np.isin(*splits[-1]).any():
@@ -601,64 +598,19 @@ def read_splits(
     return splits
 
 
-def checked_cv(cv: Any) -> BaseCrossValidator:
-    """Return a ``cv`` other than a number of folds as a splitter; reject other values."""
-    try:
-        return check_cv(cv)
-    except ValueError:
-        raise ValueError(
-            "`cv` must be an integer, a splitter or an iterable of splits, got "
-            f"{cv!r:.60}. Use `cv=5`."
-        ) from None
-
-
 @contextmanager
 def stage(name: str, verbose: int) -> Iterator[None]:
     """Print the name and the duration of a stage of work; nothing if ``verbose`` is 0."""
-    if not verbose:
-        yield
-        return
-    _print(f"labelkin: {name} …")
-    start = time.perf_counter()
+    report(f"labelkin: {name} …", verbose, end="")
+    start, duration = time.perf_counter(), ""
     try:
-        with _announcing_compilation():
-            yield
-    except BaseException:
-        _print("\n")  # the error message starts on a new line
-        raise
-    _print(f" {time.perf_counter() - start:.1f} s\n")
+        yield
+        duration = f" {time.perf_counter() - start:.1f} s"
+    finally:
+        report(duration, verbose)  # ends the line before an error message
 
 
-def report(text: str, verbose: int) -> None:
-    """Print a line; nothing if ``verbose`` is 0."""
+def report(text: str, verbose: int, end: str = "\n") -> None:
+    """Print a text on stderr; nothing if ``verbose`` is 0."""
     if verbose:
-        _print(f"labelkin: {text}\n")
-
-
-@contextmanager
-def _announcing_compilation() -> Iterator[None]:
-    """Print a note if numba compiles a kernel, which takes seconds the first time."""
-    try:
-        from numba.core import event
-    except ImportError:
-        yield
-        return
-
-    class Announcement(event.Listener):
-        is_made = False
-
-        def on_start(self, event: Any) -> None:
-            if not self.is_made:
-                _print(" compiling, once …")
-            self.is_made = True
-
-        def on_end(self, event: Any) -> None:
-            """Do nothing at the end of a compilation."""
-
-    with event.install_listener("numba:compile", Announcement()):
-        yield
-
-
-def _print(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()
+        print(text, end=end, file=sys.stderr, flush=True)

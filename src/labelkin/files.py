@@ -1,4 +1,4 @@
-"""Atomic file writes, limits of declared sizes, and CSV cells."""
+"""Atomic file writes, limits of declared sizes, CSV cells, and commands of helper processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 import stat
-import time
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,8 +21,6 @@ except ImportError:  # Windows
 
 #: First characters of cells that a spreadsheet computes.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-#: Seconds after which an unlocked part file is the leftover of a killed process.
-_LEFT_OVER = 60
 #: Features, documents or cells that a file of any size may declare, and labels.
 MOST_UNSEEN, MOST_LABELS = 2**24, 2**20
 
@@ -32,9 +30,9 @@ def atomic_replace(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """Yield a new file in the same folder, which replaces ``path`` at the end.
 
     Until the new file is complete and on disk, ``path`` stays unchanged, also after an error or a
-    kill; of several writers the last one wins. A link stays a link: its target is replaced, with
-    the same permissions. Devices, folders and read-only files are an error; an error of the disk
-    names ``path``.
+    kill, which leaves a hidden ``.part`` file; of several writers the last one wins. A link stays a
+    link: its target is replaced, with the same permissions. Devices, folders and read-only files
+    are an error; an error of the disk names ``path``.
 
     Parameters
     ----------
@@ -54,13 +52,10 @@ def atomic_replace(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """
     target = path.resolve()
     old = _replaceable(target)
-    beginning = f".{target.name[:50]}."
-    _clear_leftovers(target.parent, beginning)
-    part = target.with_name(f"{beginning}{secrets.token_hex(8)}.part")
+    part = target.with_name(f".{target.name[:50]}.{secrets.token_hex(8)}.part")
     try:
         with annotate_os_errors(path, part):
             with os.fdopen(_new_file(part, old, mode), "wb") as file:
-                try_lock(file.fileno())  # it is not a leftover
                 yield file
                 to_disk(file)
             part.replace(target)
@@ -131,18 +126,6 @@ def _new_file(part: Path, old: os.stat_result | None, mode: int) -> int:
     return descriptor
 
 
-def _clear_leftovers(folder: Path, beginning: str) -> None:
-    """Remove the part files of killed processes for the same file."""
-    pattern = re.compile(re.escape(beginning) + r"[0-9a-f]{16}\.part")
-    with suppress(OSError):
-        for left in [path for path in folder.iterdir() if pattern.fullmatch(path.name)]:
-            if left.stat().st_mtime < time.time() - _LEFT_OVER:
-                with left.open("rb") as file:
-                    ours = try_lock(file.fileno())
-                if ours:  # Windows removes no open file
-                    left.unlink(missing_ok=True)
-
-
 def write_atomic(path: Path, data: str | bytes) -> None:
     """Write a file in one piece; text as UTF-8."""
     with atomic_replace(path) as file:
@@ -164,7 +147,7 @@ def csv_text(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> str:
 
 
 def safe_cell(value: Any) -> Any:
-    """Put an apostrophe before a text that a spreadsheet would take for a formula.
+    """Put an apostrophe before a text that a spreadsheet would read as a formula.
 
     Such texts begin with ``= + - @``, a tab or a carriage return and are no numbers.
     :func:`plain_cell` takes the apostrophe away again.
@@ -261,3 +244,16 @@ def printable(text: object) -> str:
     sea\u001b[2J
     """
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text))
+
+
+def python_command(program: str, *arguments: object) -> tuple[list[str], dict[str, str]]:
+    """Return the command and the environment that run a Python program with these arguments.
+
+    The process imports from the folders of this one, except for the working directory, which may
+    be a folder of downloaded data with a ``labelkin.py`` or a ``json.py`` in it.
+    """
+    folders = [path for folder in sys.path if (path := Path(folder).resolve()) != Path.cwd()]
+    # The folder of labelkin last, even if it is the working directory: others are beside it.
+    paths = os.pathsep.join(map(str, [*folders, Path(__file__).resolve().parent.parent]))
+    command = [sys.executable, "-P", "-c", program, *map(str, arguments)]
+    return command, {**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"}

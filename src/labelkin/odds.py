@@ -9,24 +9,23 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit, logit
 
-#: The largest float64 below 1; a probability never leaves the library as exactly 0 or 1 …
+#: Largest and smallest probability of a label that is not known.
 ALMOST_ONE = float(np.nextafter(1.0, 0.0))
-#: … unless the label is known.
 ALMOST_ZERO = float(np.finfo(np.float64).tiny)
 
 
 def to_log_odds(probability: ArrayLike, *, clip: float = 0.0) -> NDArray[np.float64]:
-    """Turn probabilities from outside into log-odds: the one entrance, and the one place to clip.
+    """Convert probabilities to log-odds.
 
-    Whoever has log-odds should hand over those: probabilities tie at the top, where float64 ends.
+    Use log-odds instead if a classifier returns them: probabilities near 1 are equal in float64.
 
     Parameters
     ----------
     probability : array of any shape
-        Values in [0, 1], any shape; anything else is an error that names the first wrong place.
+        Values in [0, 1].
     clip : float, default 0.0
-        Values closer to 0 or 1 count as ``clip`` and ``1 - clip``, ``0 ≤ clip < ½``. With 0 every
-        value is kept, and 0 and 1 become ∓inf: sure, and infinitely wrong in log loss when wrong.
+        Values are clipped to [``clip``, ``1 - clip``], ``0 ≤ clip < ½``. Without clipping 0 and 1
+        become ∓inf.
 
     Returns
     -------
@@ -51,14 +50,14 @@ def to_log_odds(probability: ArrayLike, *, clip: float = 0.0) -> NDArray[np.floa
         raise ValueError(
             f"Probabilities must lie in [0, 1], got {float(values[place])!r} at {place} "
             f"({int(wrong.sum())} such values of {values.size}). "
-            'Log-odds are handed over as they are (LabelRescorer: scale="log_odds").'
+            'Log-odds need no conversion (LabelRescorer: scale="log_odds").'
         )
     inside = np.clip(values, clip, 1 - clip) if clip else values
     return np.asarray(logit(inside), dtype=np.float64)
 
 
 def to_probability(log_odds: ArrayLike) -> NDArray[np.float64]:
-    """Turn log-odds into probabilities, strictly inside (0, 1); ±inf, a known label, is 1 or 0.
+    """Convert log-odds to probabilities, strictly inside (0, 1); ±inf (known labels) is 1 or 0.
 
     Parameters
     ----------
@@ -87,7 +86,7 @@ def to_probability(log_odds: ArrayLike) -> NDArray[np.float64]:
 
 
 def count_log_odds(positive: Any, total: Any) -> NDArray[np.float64]:
-    """Return the log-odds of ``positive`` out of ``total``, finite also for none and for all.
+    """Return the log-odds of ``positive`` out of ``total``, always finite.
 
     logit(positive / total); where that is infinite, logit((positive + ½) / (total + 1)).
 
@@ -103,9 +102,9 @@ def count_log_odds(positive: Any, total: Any) -> NDArray[np.float64]:
 
 
 def constant_labels(positive: Any, total: Any) -> NDArray[np.bool_]:
-    """Return which labels nobody or everybody has: ``positive`` documents out of ``total``.
+    """Return which labels are constant: 0 or all of ``total`` documents have them.
 
-    There is nothing to tell apart then, and no classifier is fitted for such a label.
+    For such labels no classifier is fitted.
 
     Examples
     --------

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from html import escape
 from typing import Any, TypeVar
 
 import numpy as np
@@ -69,11 +68,3 @@ def shortened(items: Sequence[str], most: int) -> list[str]:
     ['tea', '… 2 more']
     """
     return [*items[:most], *([f"… {len(items) - most} more"] if len(items) > most else [])]
-
-
-def html_table(title: str, rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table; all text is escaped."""
-    lines = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
-    )
-    return f"<table><caption>{escape(title)}</caption>{lines}</table>"

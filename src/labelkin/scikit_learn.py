@@ -76,6 +76,14 @@ def read_sample_weight(X: Any, sample_weight: Any) -> NDArray[np.float64] | None
     return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
+def check_metadata(estimator: Any, metadata: Mapping[str, Any], *accepted: str) -> None:
+    """Raise for metadata that ``fit`` does not accept."""
+    unknown = sorted(metadata.keys() - set(accepted))
+    if unknown:
+        name = type(estimator).__name__
+        raise TypeError(f"{name}.fit accepts {' and '.join(accepted)}, got {unknown[0]!r}.")
+
+
 def router(owner: Any, **parts: Any) -> MetadataRouter:
     """Return a router of ``fit`` metadata to the parts and of ``known`` to the owner.
 

@@ -200,8 +200,8 @@ def check_memory(n_bytes: float, what: str, hint: str) -> None:
     available = memory_of_machine()
     if available is not None and n_bytes > available:
         raise MemoryError(
-            f"{what} will take about {_in_words(n_bytes)} of memory, and this machine has "
-            f"{_in_words(available)}. {hint}"
+            f"{what} will take about {n_bytes / 1e9:,.1f} GB of memory, and this machine has "
+            f"{available / 1e9:,.1f} GB. {hint}"
         )
 
 
@@ -211,7 +211,3 @@ def memory_of_machine() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on Windows
         return None
-
-
-def _in_words(n_bytes: float) -> str:
-    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.0f} MB"

@@ -182,7 +182,7 @@ def test_a_vocabulary_of_other_labels_is_an_error_with_three_of_each_side(folder
                 tmp_path / "other.csv", *TRAIN, "-q").refused()  # fmt: skip
     assert "none of the 5 labels of the corpus is in" in line
     assert f"'{BASE}bread', '{BASE}chai', '{BASE}drink' …" in line
-    assert "'u:1', 'u:2', 'u:3' …, called 'apple', 'pear', 'plum'" in line
+    assert "'u:1', 'u:2', 'u:3' … (4 in all), called 'apple', 'pear', 'plum'" in line
 
 
 OTHER = """

@@ -6,15 +6,14 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 
 import labelkin
 from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours, PerLabel, PlattSVM
 from labelkin.content.ensemble import ContentEnsemble
-from labelkin.content.ensemble_spec import MemberEvidence, read_members
+from labelkin.content.members import MemberEvidence
 from labelkin.estimator import fit_content
 from labelkin.label_matrix import read_labels
 
@@ -60,7 +59,7 @@ def loss(theta, inputs, offset, y):
 
 
 class TestUnseenDocuments:
-    def test_nobody_has_learned_from_more_of_them_than_the_others(self, monkeypatch):
+    def test_members_are_evaluated_on_the_same_folds(self, monkeypatch):
         # Of twins, one of which is left out, a neighbour search would always find the other.
         rng = np.random.default_rng(0)
         X = np.repeat(rng.standard_normal((100, 300)), 2, axis=0)
@@ -72,7 +71,7 @@ class TestUnseenDocuments:
         assert 0.8 < right < 0.97  # 0.8 find their twin, the others are right by chance
         assert np.mean((near.fit_out_of_fold(X, Y) > 0) == Y) == 1
 
-    def test_who_leaves_one_out_does_so_among_such(self, monkeypatch):
+    def test_members_that_leave_one_out_do_so_without_others(self, monkeypatch):
         X, Y = world()
         given = evidence_given(monkeypatch)
         members = [NaiveBayes(), NearestNeighbours(10)]
@@ -89,7 +88,7 @@ def evidence_given(monkeypatch):
 
 
 class TestWeights:
-    def test_are_those_that_scipy_finds(self):
+    def test_weights_equal_scipy_optimum(self):
         X, Y = world()
         model = three(shrinkage=7.0).fit(X, Y)
         inputs, prior = evidence_by_hand(model, X, Y)
@@ -114,7 +113,7 @@ class TestWeights:
             assert model.weights_[j] == pytest.approx(found[:-1], abs=1e-4)
             assert model.bias_[j] == pytest.approx(found[-1], abs=1e-4)
 
-    def test_the_prior_counts_once_where_that_has_the_better_brier_score(self):
+    def test_prior_is_added_once_if_brier_score_is_better(self):
         X, Y = world()
         model = three().fit(X, Y)
         inputs, prior = evidence_by_hand(model, X, Y)
@@ -130,7 +129,7 @@ class TestWeights:
             scores[once] = ((Y - p) ** 2).sum()
         assert model.prior_once_ == (scores[True] <= scores[False])
 
-    def test_a_member_that_does_not_help_is_dropped_and_named(self):
+    def test_member_that_does_not_help_is_dropped(self):
         X, Y = world()
         rng = np.random.default_rng(1)
         noise = FunctionTransformer(lambda X: rng.random((len(X), 2)))
@@ -142,12 +141,7 @@ class TestWeights:
         assert model.summary() == f"svm {model.weights_.mean():.2f}; did not help: wrong"
         assert ContentEnsemble([PlattSVM(random_state=0), ("noise", noise, _Contrary())]).fit(X, Y)
 
-    def test_what_members_count_is_printed_where_progress_is(self, capsys):
-        X, Y = world()
-        model = LabelDependenceClassifier(three(), random_state=0, verbose=1).fit(X, Y)
-        assert f"weights of members: {model.content_.summary()}" in capsys.readouterr().err
-
-    def test_of_constant_labels_there_is_only_the_prior(self):
+    def test_constant_labels_have_the_prior(self):
         X, Y = world()
         Y[:, 1], Y[:, 2] = 0, 1
         model = three().fit(X, Y)
@@ -155,19 +149,19 @@ class TestWeights:
         assert model.log_odds(X)[:, 1] == pytest.approx(logit(0.5 / (n + 1)))
         assert model.log_odds(X)[:, 2] == pytest.approx(logit((n + 0.5) / (n + 1)))
 
-    def test_cells_that_cannot_matter_change_little(self, monkeypatch):
+    def test_merged_improbable_cells_change_little(self, monkeypatch):
         X, Y = world(400)
         Y[:, 0] = 0
         Y[:3, 0] = 1
         counted = three().fit(X, Y).log_odds(X)
-        monkeypatch.setattr("labelkin.content.member_weights._FAR", -np.inf)
+        monkeypatch.setattr("labelkin.content.members._IMPROBABLE", -np.inf)
         visited = three().fit(X, Y).log_odds(X)
         assert expit(counted) == pytest.approx(expit(visited), abs=5e-3)
 
-    def test_labels_in_blocks_learn_what_all_together_learn(self, monkeypatch):
+    def test_blocks_of_labels_have_the_same_weights(self, monkeypatch):
         X, Y = world()
         whole = three().fit_out_of_fold(X, Y)
-        monkeypatch.setattr("labelkin.content.member_weights._BLOCK_CELLS", 1)
+        monkeypatch.setattr("labelkin.content.members._BLOCK_CELLS", 1)
         assert three().fit_out_of_fold(X, Y) == pytest.approx(whole, abs=1e-9)
 
 
@@ -179,25 +173,7 @@ class _Contrary(LogisticRegression):
 
 
 class TestOutOfFold:
-    def test_documents_have_not_been_seen(self):
-        """On labels that are chance, the training documents look no better than others."""
-        rng = np.random.default_rng(99)
-        X, Y = world(300)
-        Y = (rng.random(Y.shape) < 0.5).astype(int)
-        posterior = three().fit_out_of_fold(X, Y)
-        agreement = ((posterior > 0) == Y).mean()
-        assert 0.42 < agreement < 0.56
-
-    def test_is_distributed_as_what_is_deployed(self):
-        X, Y = world(600)
-        unseen = three().fit_out_of_fold(X[:400], Y[:400])
-        deployed = three().fit(X[:400], Y[:400]).log_odds(X[400:])
-        assert unseen.mean() == pytest.approx(deployed.mean(), abs=0.25)
-        assert (unseen > 0).sum(axis=1).mean() == pytest.approx(
-            (deployed > 0).sum(axis=1).mean(), abs=0.2
-        )
-
-    def test_beats_each_member_in_brier_score(self):
+    def test_brier_score_is_better_than_that_of_each_member(self):
         X, Y = world(500)
         both = three().fit(X[:300], Y[:300])
         ours = ((both.predict_proba(X[300:]) - Y[300:]) ** 2).mean()
@@ -218,12 +194,7 @@ class TestViews:
             ]
         )
 
-    def test_members_see_what_their_transformers_make_of_texts(self):
-        model = self.views().fit(self.TEXTS, self.TOPICS)
-        assert model.predict_labels(self.TEXTS[:2]) == [("grain",), ("gold",)]
-        assert [m.name for m in model.members_] == ["words", "characters"]
-
-    def test_a_function_of_the_documents_is_a_view(self):
+    def test_view_may_be_a_function(self):
         def lengths(texts):
             return np.array([[len(text), text.count("w")] for text in texts], dtype=float)
 
@@ -235,20 +206,20 @@ class TestViews:
         assert {m.name for m in model.members_} | set(model.dropped_) == {"words", "counted"}
         assert model.predict_labels(self.TEXTS[:2]) == [("grain",), ("gold",)]
 
-    def test_what_makes_no_view_is_an_error(self):
+    def test_invalid_view_raises(self):
         with pytest.raises(TypeError, match="The view of member 'words' must be a transf"):
             ContentEnsemble([("words", 3, PlattSVM())]).fit(self.TEXTS, self.TOPICS)
 
-    def test_a_document_that_a_view_has_nothing_of_hears_the_others(self):
+    def test_empty_view_adds_nothing(self):
         model = self.views().fit(self.TEXTS, self.TOPICS)
-        parts = model.member_contributions(np.array(["xyzzy wheats"], dtype=object))
+        parts = model.decompose(np.array(["xyzzy wheats"], dtype=object))[1]
         assert (parts["words"] == 0).all()
         assert (parts["characters"] != 0).all()
 
-    def test_a_document_of_which_nothing_is_known_has_the_prior(self):
+    def test_document_with_empty_views_has_the_prior(self):
         model = self.views().fit(self.TEXTS, self.TOPICS)
         nothing = model.log_odds(np.array([""], dtype=object))
-        assert nothing[0] == pytest.approx(model.member_contributions([""])["prior"])
+        assert nothing[0] == pytest.approx(model.decompose([""])[1]["prior"][0])
 
     def test_terms_are_named_and_add_up(self):
         model = self.views().fit(self.TEXTS, self.TOPICS)
@@ -263,7 +234,7 @@ class TestExplanations:
     def test_the_parts_of_the_members_add_up(self):
         X, Y = world()
         model = three().fit(X, Y)
-        parts = model.member_contributions(X)
+        parts = model.decompose(X)[1]
         assert list(parts) == ["prior", *(m.name for m in model.members_)]
         assert sum(parts.values()) == pytest.approx(model.log_odds(X), abs=1e-9)
 
@@ -275,16 +246,9 @@ class TestExplanations:
         assert got == pytest.approx(model.log_odds(X[:5])[:, [2, 0]], abs=1e-9)
         assert rows[0][0].neighbours
 
-    def test_there_are_none_where_a_member_has_none(self):
-        X, Y = world()
-        forest = RandomForestClassifier(10, random_state=0)
-        model = ContentEnsemble([forest, PlattSVM()], random_state=0).fit(X, Y)
-        assert not model.dropped_
-        assert model.term_contributions(X[:1], [0]) is None
 
-
-class TestWhatItTakes:
-    def test_unknown_cells_teach_nothing(self):
+class TestInputs:
+    def test_unknown_cells_are_left_out(self):
         X, Y = world()
         holes = Y.astype(float)
         holes[::7, 0] = np.nan
@@ -297,7 +261,7 @@ class TestWhatItTakes:
         alone = clone(model).fit(X[rows], Y[rows])
         assert np.corrcoef(first[:, 0], alone.log_odds(X)[:, 0])[0, 1] > 0.95
 
-    def test_documents_of_weight_zero_are_not_there_for_the_weights(self):
+    def test_sample_weight_0_leaves_a_document_out(self):
         X, Y = world()
         model = ContentEnsemble(
             [NaiveBayes(), PerLabel(LogisticRegression(), random_state=0)], random_state=0
@@ -309,7 +273,7 @@ class TestWhatItTakes:
         weight[:40] = 0
         assert np.isfinite(clone(model).fit(X, Y, sample_weight=weight).log_odds(X)).all()
 
-    def test_candidates_that_are_all_cells_give_what_dense_gives(self):
+    def test_all_cells_as_candidates_equal_dense_scores(self):
         X, Y = world()
         dense = ContentEnsemble([NaiveBayes(), PlattSVM(random_state=0)], random_state=0)
         members = [NaiveBayes(top=4), PlattSVM(top=4, random_state=0)]
@@ -318,23 +282,6 @@ class TestWhatItTakes:
         assert sparse.issparse(unseen)
         assert unseen.toarray() == pytest.approx(dense.fit_out_of_fold(X, Y), abs=1e-9)
         assert cells.log_odds(X).toarray() == pytest.approx(dense.log_odds(X), abs=1e-9)
-
-    def test_the_candidates_of_all_members_are_candidates(self):
-        X, Y = world(n_labels=8)
-        members = [NaiveBayes(top=2), NearestNeighbours(5, top=2)]
-        model = ContentEnsemble(members, random_state=0).fit(X, Y)
-        found = model.log_odds(X)
-        counts = np.diff(found.indptr)
-        assert counts.min() >= 2 and counts.max() <= 4
-        assert sum(model.member_contributions(X).values()) == pytest.approx(found.data)
-
-    def test_a_list_as_content_is_an_ensemble(self):
-        X, Y = world()
-        content = [NaiveBayes(), PlattSVM()]
-        model = LabelDependenceClassifier(content, random_state=0).fit(X, Y)
-        assert isinstance(model.content_, ContentEnsemble)
-        again = LabelDependenceClassifier(content, random_state=0).fit(X, Y)
-        assert (model.log_odds(X) == again.log_odds(X)).all()
 
     @pytest.mark.parametrize(
         ("members", "message"),
@@ -346,7 +293,7 @@ class TestWhatItTakes:
             ([("prior", PlattSVM())], "a word without"),
         ],
     )
-    def test_what_is_wrong_is_said(self, members, message):
+    def test_invalid_values_raise(self, members, message):
         X, Y = world(20)
         with pytest.raises(ValueError, match=message):
             ContentEnsemble(members).fit(X, Y)
@@ -357,7 +304,7 @@ class TestWhatItTakes:
 
 
 class TestParameters:
-    def test_of_members_can_be_read_and_set(self):
+    def test_parameters_of_members_can_be_read_and_set(self):
         model = ContentEnsemble(["svm", ("views", TfidfVectorizer(), PlattSVM())])
         assert model.get_params()["svm__C"] == 1.0
         model.set_params(svm__C=3.0, views_features__min_df=2, views=NaiveBayes())
@@ -366,16 +313,8 @@ class TestParameters:
         assert isinstance(model.get_params()["views"], NaiveBayes)
         assert clone(model).get_params()["svm__C"] == 3.0
 
-    def test_two_of_a_kind_have_different_names(self):
-        names = [m.name for m in read_members([PlattSVM(), PlattSVM(C=2)])]
-        assert names == ["svm", "svm_2"]
 
-    def test_a_wrong_name_is_an_error(self):
-        with pytest.raises(ValueError, match="Invalid parameter 'svn'"):
-            ContentEnsemble(["svm"]).set_params(svn__C=1)
-
-
-def test_a_model_file_holds_it(tmp_path):
+def test_saved_model_returns_the_same_log_odds(tmp_path):
     texts = np.array(["wheat harvest", "gold mine", "wheat price", "gold price"] * 8, dtype=object)
     topics = [["grain"], ["gold"], ["grain"], ["gold"]] * 8
     members = [
@@ -400,50 +339,16 @@ class TestParts:
             }
             assert sum(explanation.members.values()) == pytest.approx(explanation.parts["content"])
             j = explanation.label
-            parts = model.content_.member_contributions(X[:1])
+            parts = model.content_.decompose(X[:1])[1]
             for member in model.content_.members_:
                 assert explanation.members[member.name] == pytest.approx(parts[member.name][0, j])
 
-    def test_members_are_printed_and_written(self):
-        X, Y = world()
-        model = LabelDependenceClassifier(three(), random_state=0).fit(X, Y)
-        [[explanation]] = model.explain(X[:1], top=1)
-        assert (
-            "\n    by naive_bayes" in str(explanation) or "naive_bayes" in model.content_.dropped_
-        )
-        assert explanation.to_dict()["members"] == explanation.members
-
-    def test_one_classifier_has_no_members(self):
-        X, Y = world()
-        model = LabelDependenceClassifier(PlattSVM(random_state=0)).fit(X, Y)
-        [[explanation]] = model.explain(X[:1], top=1)
-        assert explanation.members == {}
-        assert "members" not in explanation.to_dict()
-
-    def test_candidates_have_members_too(self):
+    def test_members_of_candidates_add_up_to_the_content(self):
         X, Y = world()
         members = [NearestNeighbours(10, top=2), PlattSVM(random_state=0, top=2)]
         model = LabelDependenceClassifier(members, random_state=0).fit(X, Y)
         for explanation in model.explain(X[:1], top=4)[0]:
             assert sum(explanation.members.values()) == pytest.approx(explanation.parts["content"])
-
-    def test_log_odds_are_those_of_the_sum(self):
-        X, Y = world()
-        model = three().fit(X, Y)
-        log_odds, parts = model.decompose(X)
-        assert np.array_equal(log_odds, model.log_odds(X))
-        assert sum(parts.values()) == pytest.approx(log_odds)
-
-
-def test_a_seed_is_handed_on_to_members_that_have_none():
-    X, Y = world()
-    first, second = (
-        ContentEnsemble([NaiveBayes(), PerLabel(SGDClassifier(loss="log_loss"))], random_state=0)
-        .fit(X, Y)
-        .log_odds(X)
-        for _ in range(2)
-    )
-    assert (first == second).all()
 
 
 def test_strong_preset_leaves_out_the_title_view_of_one_line_texts():

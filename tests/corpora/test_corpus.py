@@ -1,13 +1,10 @@
-"""The record of a corpus: its labels as users get them, and what it prints."""
-
-from dataclasses import replace
-from html.parser import HTMLParser
+"""The record of a corpus: its labels, and its display."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from labelkin.corpora import Corpus, load, newsroom
+from labelkin.corpora import Corpus, newsroom
 from labelkin.corpora.corpus import kind_of_features
 from labelkin.label_matrix import record
 
@@ -54,59 +51,6 @@ def test_labels_above_the_limit_are_a_csr_array_and_no_dense_array_is_made(monke
     assert repr(large) == repr(dense)
     labelled = large.labelled()
     assert labelled.Y.shape[0] == len(labelled.documents)
-
-
-def test_unknown_labels_are_nan_in_a_float_array(tmp_path):
-    path = tmp_path / "tiny.arff"
-    path.write_text(
-        "@relation 'tiny: -C 2'\n@attribute tea {0,1}\n@attribute milk {0,1}\n"
-        "@attribute x numeric\n@data\n1,?,2\n0,1,3\n"
-    )
-    corpus = load(path)
-    assert corpus.Y.dtype == np.float64
-    np.testing.assert_array_equal(corpus.Y, [[1, np.nan], [0, 1]])
-    assert corpus.label_names.tolist() == ["tea", "milk"]
-    assert corpus.label_sets() == [("tea",), ("milk",)]
-
-
-def test_a_corpus_prints_in_four_short_lines(vectors):
-    assert repr(vectors).splitlines() == [
-        "Corpus tiny <b>",
-        "  documents  3: 2 to train, 1 to test",
-        "  labels     2, 1.00 per document",
-        "  features   3 counts",
-    ]
-    assert len(repr(newsroom(300))) < 200
-
-
-def test_a_notebook_gets_a_small_table_of_escaped_cells(vectors):
-    class Cells(HTMLParser):
-        tags, texts = [], []
-
-        def handle_starttag(self, tag, attributes):
-            self.tags.append(tag)
-
-        def handle_data(self, data):
-            self.texts.append(data)
-
-    parser = Cells()
-    parser.feed(vectors._repr_html_())
-    assert set(parser.tags) == {"table", "tr", "th", "td"}
-    assert parser.texts[:4] == ["corpus", "tiny <b>", "documents", "3: 2 to train, 1 to test"]
-    assert parser.texts[-1] == "a & b"
-    assert len(newsroom(300)._repr_html_()) < 1000
-
-
-def test_a_corpus_of_nothing_prints(vectors):
-    nothing = np.array([], dtype=int)
-    empty = replace(
-        vectors,
-        documents=vectors.documents[:0],
-        Y=vectors.Y[nothing],
-        train=nothing,
-        test=nothing,
-    )
-    assert "0: 0 to train, 0 to test" in repr(empty)
 
 
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array])

@@ -1,7 +1,5 @@
 """Annif's corpora: short texts in TSV and CSV, full texts in folders."""
 
-import gzip
-
 import pytest
 
 from labelkin.corpora import load
@@ -32,15 +30,6 @@ def test_short_texts_become_a_corpus_with_uris_as_labels(write):
     assert corpus.train.tolist() == [0, 1, 2]
 
 
-def test_a_second_file_is_the_test_part(write):
-    folder = write(train_tsv=SHORT)
-    (folder / "test.tsv.gz").write_bytes(gzip.compress(f"Sweet\t<{SUGAR}>".encode()))
-    corpus = read_texts(folder / "train.tsv", folder / "test.tsv.gz", name="drinks")
-    assert corpus.name == "drinks"
-    assert corpus.train.tolist() == [0, 1, 2]
-    assert corpus.documents[corpus.test].tolist() == ["Sweet"]
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -50,14 +39,9 @@ def test_a_second_file_is_the_test_part(write):
         ("", r"short\.tsv: a corpus must have documents, got none"),
     ],
 )
-def test_a_wrong_line_is_named(write, line, message):
+def test_a_wrong_line_is_an_error_with_its_number(write, line, message):
     with pytest.raises(ValueError, match=message):
         read_texts(write(short_tsv=line) / "short.tsv", format="annif_tsv")
-
-
-def test_uris_without_brackets_are_taken_as_annif_takes_them(write):
-    corpus = read_texts(write(short_tsv=f"Tea\t{TEA}") / "short.tsv")
-    assert corpus.label_names.tolist() == [TEA]
 
 
 def test_csv_has_uris_and_maybe_ids(write):
@@ -68,11 +52,6 @@ def test_csv_has_uris_and_maybe_ids(write):
     assert corpus.label_sets() == [(SUGAR, TEA), ()]
     assert corpus.ids.tolist() == ["1", "2"]
     assert read_texts(folder / "b.csv").ids is None
-
-
-def test_csv_without_uris_is_an_error(write):
-    with pytest.raises(ValueError, match=r"the header must name 'subject_uris', got 'text', 'uri"):
-        read_texts(write(a_csv="text,uris\nTea,x\n") / "a.csv", format="annif_csv")
 
 
 def test_full_texts_have_their_labels_beside_them(write):
@@ -104,7 +83,7 @@ def test_key_files_hold_names_and_folders_make_the_split(write):
 
 def test_a_text_without_labels_beside_it_is_named(write):
     folder = write(a_txt="x", a_key="tea", b_txt="y", c_txt="z")
-    with pytest.raises(ValueError, match=r"got none for 'b\.txt' \(2 of 3 texts\)"):
+    with pytest.raises(ValueError, match=r"b\.txt: every text must have a .*, got none"):
         read_texts(folder)
 
 
@@ -112,19 +91,6 @@ def test_names_and_uris_are_not_mixed(write):
     folder = write(a_txt="x", a_key="tea", b_txt="y", b_tsv=f"<{TEA}>\ttea")
     with pytest.raises(ValueError, match=r"all be URIs \(\.tsv\) or all be names \(\.key\)"):
         read_texts(folder)
-
-
-def test_a_wrong_subject_file_is_named(write):
-    folder = write(a_txt="x", a_tsv=f"<{TEA}>\ttea\n<{SUGAR}\tsugar\n")
-    with pytest.raises(ValueError, match=r"a\.tsv, line 2: labels must be URIs"):
-        read_texts(folder)
-
-
-def test_an_empty_folder_is_no_corpus(tmp_path):
-    with pytest.raises(
-        ValueError, match=r"must have documents, \.txt or \.json files, and has none"
-    ):
-        read_texts(tmp_path)
 
 
 def test_load_distinguishes_annif_s_formats_from_other_tables(write):

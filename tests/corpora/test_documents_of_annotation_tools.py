@@ -1,4 +1,4 @@
-"""What Prodigy and doccano export is read, and what is written for them is read back."""
+"""Exports of Prodigy and doccano, and files written for them."""
 
 import json
 
@@ -29,11 +29,6 @@ def test_doccanos_table():
     lines = ["id,text,label\n", "4,Hot tea.,tea#hot\n"]
     [document] = Documents(lines, "csv", separator="#", **FIELDS)
     assert document.labels == ("tea", "hot")
-
-
-def test_labels_come_before_label():
-    [document] = read({"text": "a", "label": ["other"], "labels": ["tea"]})
-    assert document.labels == ("tea",)
 
 
 def test_prodigys_choices():
@@ -99,12 +94,3 @@ def test_prodigy_is_written_with_names_and_what_it_answers_is_read_back():
     task["accept"].remove(LABELS[0])
     [document] = read(task | {"answer": "accept"})
     assert document.labels == (LABELS[2],)
-
-
-def test_prodigy_offers_some_of_many_labels_and_all_that_are_given():
-    labels = [f"l{j}" for j in range(50)]
-    answer = Answer(1, np.arange(25), np.linspace(1, 0, 50), "x")
-    offered = json.loads(make_layout("prodigy", labels).line(answer))["options"]
-    assert [option["id"] for option in offered] == labels[:25]
-    offered = json.loads(make_layout("prodigy", labels, all_scores=True).line(answer))["options"]
-    assert len(offered) == 50

@@ -35,17 +35,6 @@ def test_a_file_becomes_a_corpus(write):
     assert corpus.features == "weights"
 
 
-def test_a_second_file_is_the_test_part(write):
-    train = write("1 2 2\n0 0:1\n")
-    test = write("2 2 2\n1 1:3\n0:1\n", name="tiny_test.txt")
-    corpus = read_extreme(train, test, name="tiny")
-    assert corpus.train.tolist() == [0]
-    assert corpus.test.tolist() == [1, 2]
-    assert corpus.documents.toarray().tolist() == [[1, 0], [0, 3], [1, 0]]
-    assert corpus.label_sets() == [(0,), (1,), ()]
-    assert corpus.features == "counts"
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 6), st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_it_reads_what_scikit_learn_writes(tmp_path_factory, n, d, p, seed):
@@ -69,35 +58,23 @@ def test_it_reads_what_scikit_learn_writes(tmp_path_factory, n, d, p, seed):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"tiny_train\.txt, line 1: the first line must be the numbers .* got ''"),
         ("1 2\n0 0:1\n", r"line 1: the first line must be the numbers .* got '1 2'"),
-        ("0,1 3:0.5\n", r"line 1: the first line must be the numbers .* got '0,1 3:0.5'"),
-        ("2 2 2\n0 0:1\n", r"line 3: the file must hold the 2 documents .* got 1\. Is it cut off"),
-        ("1 2 2\n0 0:1\n1 1:1\n", r"line 3: the file must end after the 1 documents .* got more"),
-        ("2 2 2\n0 0:1\n2 1:1\n", r"line 3: labels must be numbers below the 2 labels .* got 2"),
-        ("3 2 2\n0 0:1\n\n0 2:1\n", r"line 4: features must be numbers below the 2 .* got 2"),
+        ("2 2 2\n0 0:1\n", r"the file must have the 2 documents .* got 1\. Is it cut off"),
+        ("1 2 2\n0 0:1\n1 1:1\n", r"the file must have the 1 documents .* got 2"),
+        ("2 2 2\n0 0:1\n2 1:1\n", r"tiny_train\.txt: labels must be numbers from 0 to 1, got 2"),
+        ("3 2 2\n0 0:1\n\n0 2:1\n", r"tiny_train\.txt: terms must be 0 to 1, got 2"),
         ("1 2 2\n0 0:1 0:2\n", r"line 2: a line must be LABEL.*sorted and unique"),
         ("2 2 2\n1 1:1\n0 1:1:2\n", r"line 3: a line must be LABEL,LABEL .*b'1:2'"),
-        ("1 2 2\n0 1:\n", r"line 2: a line must be LABEL,LABEL"),
         ("1 2 2\n0,x 1:2\n", r"line 2: a line must be LABEL,LABEL .* float: b'x'"),
-        ("1 2 2\n0 1 1:2\n", r"line 2: a line must be LABEL,LABEL"),
-        ("2 2 2\n1 1:1\n0 1:2e\n", r"line 3: a line must be LABEL,LABEL .*b'2e'"),
         ("2 2 2\n1 1:1\n0 1:nan\n", r"document 2: weights must be finite numbers"),
-        ("1 2 2\n0 1:1e999\n", r"document 1: weights must be finite numbers"),
-        ("1 2 2\n-1 1:1\n", r"line 2: labels must be numbers below .* got -1"),
-        ("1 2 2\n0.5 1:1\n", r"line 2: labels must be numbers below .* got 0.5"),
+        ("1 2 2\n-1 1:1\n", r"labels must be numbers from 0 to 1, got -1"),
+        ("1 2 2\n0.5 1:1\n", r"labels must be numbers from 0 to 1, got 0.5"),
         ("0 2 2\n", r"tiny_train\.txt: a corpus must have documents, got none"),
     ],
 )
-def test_what_is_wrong_is_named(write, text, message):
+def test_damaged_files_of_the_extreme_repository_are_errors(write, text, message):
     with pytest.raises(ValueError, match=message):
         read_extreme(write(text))
-
-
-def test_both_files_must_have_the_same_width(write):
-    train, test = write("1 2 2\n0 0:1\n"), write("1 3 2\n0 0:1\n", name="tiny_test.txt")
-    with pytest.raises(ValueError, match=r"tiny_train.* got \(2, 2\) and \(3, 2\)"):
-        read_extreme(train, test)
 
 
 def test_load_recognises_a_file_by_its_first_line(write):
@@ -134,9 +111,9 @@ def test_libsvm_files_are_read_as_they_were_written(tmp_path, ending):
 
 def test_libsvm_documents_may_have_no_labels_or_no_features(tmp_path):
     path = write_packed(tmp_path, "a.svm", "3,1 2:1 4:2\n 1:1\n2:3\n3 \n3\n")
-    corpus = read_libsvm(path, n_features=6)
+    corpus = read_libsvm(path)
     assert corpus.label_sets() == [("1", "3"), (), (), ("3",), ("3",)]
-    assert corpus.documents.shape == (5, 6)
+    assert corpus.documents.shape == (5, 4)
     assert corpus.documents.sum(axis=1).tolist() == [3, 1, 3, 0, 0]
     assert corpus.features == "counts"
 
@@ -144,27 +121,16 @@ def test_libsvm_documents_may_have_no_labels_or_no_features(tmp_path):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        (
-            "1 2:1\n1,2 3:x\n",
-            r"a.svm, line 2: a line must be LABEL,LABEL TERM:WEIGHT .*b'x'. Is the",
-        ),
-        ("1 2:1 9:1\n", r"a.svm: terms must be 1 to 4, got 9"),
+        ("1 2:1\n1,2 3:x\n", r"a.svm, line 2: a line must be LABEL,LABEL TERM:WEIGHT .*b'x'. Is"),
         ("1 0:1\n", r"a.svm, line 1: .* terms ascending from 1, got: Invalid index 0"),
         ("1 99999999999:1\n", r"a.svm, line 1: a line must be"),
         ("1,nan 2:1\n", r"a.svm: labels must be finite numbers"),
-        ("", r"The training files must have documents, and a.svm have none"),
+        ("", r"a.svm: a corpus must have documents, got none"),
     ],
 )
 def test_damaged_libsvm_files_are_named_with_their_line(tmp_path, text, match):
     with pytest.raises(ValueError, match=match):
-        read_libsvm(write_packed(tmp_path, "a.svm", text), n_features=4)
-
-
-def test_what_follows_a_hash_is_a_comment(tmp_path):
-    path = write_packed(tmp_path, "a.svm", "1 2:1 # the first\n2,3 1:5#\n")
-    corpus = read_libsvm(path)
-    assert corpus.documents.toarray().tolist() == [[0, 1], [5, 0]]
-    assert corpus.label_sets() == [("1",), ("2", "3")]
+        read_libsvm(write_packed(tmp_path, "a.svm", text))
 
 
 def written(tmp_path, text):
@@ -174,19 +140,14 @@ def written(tmp_path, text):
 
 
 @pytest.mark.parametrize("text", ["0:0.5 2:-1e-3\n\n1:0.0\n", "0:0.5,2:-1e-3\n\n1:0\n"])
-def test_candidates_are_read_a_stored_zero_included(tmp_path, text):
+def test_candidates_are_read_including_stored_zeros(tmp_path, text):
     found = read_score_text(written(tmp_path, text))
     assert found.shape == (3, 3)
     assert found.indptr.tolist() == [0, 2, 2, 3]
     assert found.data.tolist() == [0.5, -0.001, 0.0]
 
 
-def test_a_first_line_says_how_many(tmp_path):
-    assert read_score_text(written(tmp_path, "1 7\n3:0.5\n")).shape == (1, 7)
-    assert read_score_text(written(tmp_path, "3:0.5\n"), n_labels=5).shape == (1, 5)
-
-
-def test_what_is_written_is_read(tmp_path):
+def test_written_scores_are_read_back(tmp_path):
     rng = np.random.default_rng(0)
     scores = sparse.csr_array(np.where(rng.random((9, 5)) < 0.4, rng.normal(size=(9, 5)), 0.0))
     found = read_score_text(written(tmp_path, format_scores(scores)))
@@ -199,11 +160,11 @@ def test_what_is_written_is_read(tmp_path):
     [
         ("0:0.5 x:1\n", r"scores.txt, line 1: candidates must be label:score.*got 'x:1'"),
         ("0:0.5\n1:high\n", r"scores.txt, line 2: candidates must be label:score.*got '1:high'"),
-        ("0:0.5 0:0.6\n", r"scores.txt, line 1: a label must occur once, got 0 twice"),
-        ("2 3\n0:0.5\n", r"first line says 2 documents, got 1 lines"),
+        ("0:0.5 0:0.6\n", r"scores.txt, line 1: candidates must be label:score, distinct"),
+        ("2 3\n0:0.5\n", r"must have the 2 documents of its first line, got 1"),
         ("1 3\n3:0.5\n", r"numbers from 0 to 2, got 3"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path, text, message):
+def test_damaged_scores_are_errors(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):
         read_score_text(written(tmp_path, text))

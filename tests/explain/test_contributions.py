@@ -17,7 +17,6 @@ from labelkin.label_matrix import read_labels
 from labelkin.learned.terms import Combination, KnownLabels, PaperEvidence, PredictedLabels
 from labelkin.method.combination import decided_labels, probable_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
-from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.thresholds import SCutFBR
 from labelkin.vocabulary.rules import Rules
@@ -101,15 +100,6 @@ def test_parts_add_up_with_rules(labels, weight):
         assert any(e.parts["rules"] < 0 for e in explained)
 
 
-def test_prior_and_content_parts_are_log_odds():
-    for row, content in zip(fitted().explain(CONTENT, top=99), CONTENT, strict=True):
-        for explanation in row:
-            j = NAMES.index(explanation.label)
-            prior = explanation.parts["prior"]
-            assert prior == pytest.approx(logit(PRIOR[j]), abs=1e-9)
-            assert prior + explanation.parts["content"] == pytest.approx(content[j], abs=1e-9)
-
-
 @pytest.mark.parametrize("weight", [0, 0.3, "auto"])
 @pytest.mark.parametrize("labels", LABELS[:2], ids=["blr", "svm"])
 def test_contribution_of_a_known_label_is_its_effect_on_the_posterior(labels, weight):
@@ -136,7 +126,7 @@ def test_contribution_is_weight_times_deviation(labels, weight):
     """Predicted labels deviate from their priors, known ones from their predictions."""
     rescorer = fitted(labels=labels, evidence_weight=weight)
     rule, alone = rescorer.combination_, labels.fit(Y).weights_
-    predicted = weight * alone if weight == 0.3 else rescorer.predicted_weights_
+    predicted = weight * alone if weight == 0.3 else rescorer.combination_.predicted.linear.weights
     known = (0.75 if weight == "auto" else weight) * alone
     filled = rule.predicted.filled(CONTENT)
     for i, row in enumerate(rescorer.explain(CONTENT, top=99, known=KNOWN)):
@@ -149,31 +139,6 @@ def test_contribution_is_weight_times_deviation(labels, weight):
                 else:
                     expected = predicted[k, j] * (s.value - PRIOR[k])
                 assert s.log_odds == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize(("variant", "fill"), [("soft", probable_labels), ("hard", decided_labels)])
-def test_value_of_an_open_label_is_its_filled_in_value(variant, fill):
-    model = fitted(variant=variant, evidence_weight=1)  # a learned weight calibrates the values
-    for row, filled in zip(model.explain(CONTENT), fill(CONTENT), strict=True):
-        for share in (share for e in row for share in e.labels):
-            assert not share.known
-            assert share.value == pytest.approx(filled[NAMES.index(share.label)])
-
-
-@pytest.mark.parametrize("weight", [1, "auto"])
-@pytest.mark.parametrize("labels", LABELS, ids=["blr", "svm", "other"])
-def test_constant_labels_keep_their_content_log_odds(labels, weight):
-    one_sided = Y.copy()
-    one_sided[:, 1], one_sided[:, 3] = 0, 1
-    rescorer = fitted(Y=one_sided, names=None, labels=labels, evidence_weight=weight)
-    for known in (None, KNOWN):
-        explained = assert_explains(rescorer, CONTENT, known)
-        sided = [(i, e) for i, row in enumerate(explained) for e in row if e.label in (1, 3)]
-        assert len(sided) == (24 if known is None else np.isnan(KNOWN[:, [1, 3]]).sum())
-        for i, e in sided:
-            assert (e.labels, e.label_evidence) == ((), 0)
-            assert e.log_odds == CONTENT[i, e.label]
-            assert np.isfinite(e.parts["prior"])
 
 
 class Linear:
@@ -236,55 +201,6 @@ def test_parts_add_up_for_random_combinations(seed, p, known_weight, weight, lin
                 assert_adds_up(e)
 
 
-def test_label_classifier_without_weights_predicts_once():
-    labels = Product(np.random.default_rng(0).normal(size=(4, 4)))
-    rule = combination(labels, np.full(4, 0.3))
-    content = np.random.default_rng(1).normal(size=(6, 4))
-    explained = explain(rule, np.arange(4), content)
-    assert labels.n_calls == 1
-    assert {e.labels for row in explained for e in row} == {()}
-
-
-def test_rules_are_a_separate_part():
-    rescorer = fitted(rules=RULES)
-    without = fitted().rescore(CONTENT)
-    for i, row in enumerate(rescorer.explain(CONTENT, top=99)):
-        for e in row:
-            expected = e.log_odds - without[i, NAMES.index(e.label)]
-            assert e.parts["rules"] == pytest.approx(expected, abs=1e-9)
-            assert ("rules" in str(e)) == (e.parts["rules"] != 0)
-
-
-def test_labels_that_follow_by_rules_are_known():
-    (row,) = fitted(rules=RULES).explain(CONTENT[:1], known={"accepted": ["corn", "gold"]})
-    assert {e.label for e in row} == {"wheat"}
-    assert {(s.label, s.value) for s in row[0].labels if s.known} == {
-        ("corn", 1),
-        ("gold", 1),
-        ("grain", 1),
-        ("oil", 0),
-    }
-
-
-def test_infinite_content_decides():
-    content = CONTENT[:2].copy()
-    content[0, 1], content[1, 2] = -np.inf, np.inf
-    for rules in (None, RULES):
-        (first, second) = fitted(rules=rules).explain(content, top=99)
-        (gold,) = [e for e in first if e.label == "gold"]
-        (grain,) = [e for e in second if e.label == "grain"]
-        assert (gold.log_odds, gold.parts["content"], gold.probability) == (-np.inf, -np.inf, 0)
-        assert (grain.log_odds, grain.parts["content"], grain.probability) == (np.inf, np.inf, 1)
-        assert [e.parts.get("rules", 0) for e in (gold, grain)] == [0, 0]
-        for e in [*first, *second]:
-            assert sum(e.parts.values()) == pytest.approx(e.log_odds, abs=1e-9)
-
-
-def test_rounding_of_large_log_odds_is_not_a_rule():
-    for row in fitted().explain(1e7 * CONTENT, top=99):
-        assert not any("rules" in e.parts for e in row)
-
-
 def test_most_probable_open_labels_and_strongest_contributions_come_first():
     model = fitted()
     posterior = np.where(np.isnan(KNOWN), model.rescore(CONTENT), -np.inf)
@@ -303,19 +219,6 @@ def test_labels_are_chosen_by_name_and_known_ones_left_out():
     rows = fitted().explain(CONTENT[:3], label_names=["wheat", "grain"], known=KNOWN[:3])
     both = ["wheat", "grain"]
     assert [[e.label for e in row] for row in rows] == [both, ["wheat"], both]
-
-
-def test_classifier_explains_documents():
-    new, _ = documents(1, 12)
-    model = LabelDependenceClassifier(NaiveBayes()).fit(X, read_labels(Y, names=NAMES))
-    known = {"accepted": ["grain"], "rejected": ["oil"]}
-    for facts in (None, [known] * 12):
-        posterior = model.log_odds(new, facts)
-        for i, row in enumerate(model.explain(new, top=99, known=facts)):
-            assert len(row) == (5 if facts is None else 3)
-            for e in row:
-                assert e.log_odds == posterior[i, NAMES.index(e.label)]
-                assert_adds_up(e)
 
 
 def test_unknown_names_and_top_0_are_errors():

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import sparse, stats
-from sklearn.exceptions import NotFittedError
+from scipy import stats
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -19,7 +18,6 @@ from labelkin.explain.graph import (
     LabelPairs,
     circle_order,
     label_graph,
-    supported_strength,
 )
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
@@ -113,35 +111,6 @@ def test_number_of_bounds_at_a_time_and_ties_do_not_change_edges(
     assert [(b.first, b.second) for b in edges] == expected
 
 
-def test_pair_of_one_document_is_not_the_strongest_edge():
-    Y = np.zeros((400, 4), dtype=int)
-    Y[:60, :2] = 1
-    Y[60:70, 0] = 1
-    Y[399, 2:] = 1
-    weights = np.array([[0, 3, 0, 0], [3, 0, 0, 0], [0, 0, 0, 9], [0, 0, 9, 0]], dtype=float)
-    for kind in (np.asarray, sparse.csc_array):
-        often, once = pairs_of(kind(weights), read_labels(Y)).strongest()
-        assert (often.first, often.second, once.first, once.second) == (0, 1, 2, 3)
-        assert often.bound == often.strength == 3 and once.strength == 9
-        assert 0 <= once.bound < 1
-
-
-@given(
-    arrays(int, 4, elements=st.integers(0, 60)),
-    st.floats(-9, 9, allow_nan=False),
-    st.integers(0, 9),
-)
-@settings(max_examples=200, deadline=None)
-def test_bound_is_between_zero_and_strength_and_grows_with_documents(counts, strength, times):
-    both, first, second, neither = map(int, counts)
-    sizes = (both + first, both + second, both, both + first + second + neither)
-    bound = float(supported_strength(strength, *sizes))
-    assert 0 <= bound * np.sign(strength) <= abs(strength)
-    more = float(supported_strength(strength, *(n * (times + 1) for n in sizes)))
-    assert abs(more) >= abs(bound) - 0.05  # half a document is added to chance
-    assert float(supported_strength(strength, *(sizes[i] for i in (1, 0, 2, 3)))) == bound
-
-
 def assert_counts(edge, Y, names, times):
     first, second = (Y[:, names.index(name)] == 1 for name in (edge.first, edge.second))
     assert edge.n_first == pytest.approx(times[first].sum())
@@ -155,26 +124,6 @@ def test_counts_of_edges_are_document_counts(world):
     for edge in label_graph(rescorer, 5, 5).edges:
         assert_counts(edge, Y, NAMES, np.ones(len(Y)))
         assert {type(n) for n in (edge.n_first, edge.n_second, edge.n_both)} == {int}
-
-
-def test_sample_weight_equals_repeated_documents():
-    Y = label_sets(2)
-    times = np.random.default_rng(2).integers(0, 4, len(Y))
-    weighted = label_graph(LabelRescorer(evidence_weight=1).fit(Y, sample_weight=times), 5, 5)
-    for edge in weighted.edges:
-        assert_counts(edge, Y, list(range(9)), times)
-    repeated = label_graph(LabelRescorer(evidence_weight=1).fit(np.repeat(Y, times, axis=0)), 5, 5)
-    assert [b.n_both for b in weighted.edges] == [b.n_both for b in repeated.edges]
-    halves = LabelRescorer(evidence_weight=1).fit(Y, sample_weight=times / 2)
-    for edge in label_graph(halves, 5, 5).edges:
-        assert_counts(edge, Y, list(range(9)), times / 2)
-
-
-def test_unknown_labels_are_not_counted():
-    Y = label_sets(3).astype(float)
-    Y[::4, 2] = np.nan
-    for edge in label_graph(LabelRescorer(evidence_weight=1).fit(Y)).related(2):
-        assert_counts(edge, Y, list(range(9)), np.ones(len(Y)))
 
 
 @pytest.mark.parametrize("labels", [None, SVMLabels()], ids=["logistic", "svm"])
@@ -193,23 +142,6 @@ def test_related_labels_have_the_largest_weights_for_the_label(labels):
         assert_counts(edge, Y, NAMES, np.ones(len(Y)))
 
 
-@given(st.permutations(range(9)))
-@settings(max_examples=10, deadline=None)
-def test_order_of_labels_does_not_change_edges(world, order):
-    Y, rescorer = world
-    permuted = LabelRescorer(evidence_weight=1).fit(
-        read_labels(Y[:, order], names=[NAMES[j] for j in order])
-    )
-
-    def edges(model):
-        return {
-            frozenset((b.first, b.second)): (round(b.strength, 6), b.n_both)
-            for b in label_graph(model, 8, 8).edges
-        }
-
-    assert edges(permuted) == edges(rescorer)
-
-
 def test_classifier_rescorer_and_pipeline_have_the_same_graph():
     texts = ["wheat harvest", "corn harvest", "gold price", "wheat and corn", "gold mine"] * 4
     topics = [["grain", "wheat"], ["corn", "grain"], ["gold"], ["corn", "grain"], ["gold"]] * 4
@@ -221,38 +153,6 @@ def test_classifier_rescorer_and_pipeline_have_the_same_graph():
     assert graphs[0].edges == label_graph(make_pipeline(model)).edges
     assert graphs[0].edges == label_graph(LabelRescorer(evidence_weight=1).fit(topics)).edges
     assert (graphs[0].edges[0].first, graphs[0].edges[0].second) == ("corn", "grain")
-
-
-def test_learn_more_updates_the_graph():
-    Y = label_sets(5)
-    more = LabelRescorer(evidence_weight=1).fit(Y[:90]).learn_more(Y[90:])
-    for edge in label_graph(more).edges:
-        assert_counts(edge, Y, list(range(9)), np.ones(len(Y)))
-
-
-def test_constant_labels_have_no_edges():
-    Y = label_sets(6)
-    Y[:, 3], Y[:, 4] = 0, 1
-    for labels in (None, SVMLabels()):
-        graph = label_graph(LabelRescorer(labels, evidence_weight=1).fit(Y), 99, 99)
-        assert graph.related(3) == graph.related(4) == ()
-        assert not {3, 4} & {label for b in graph.edges for label in (b.first, b.second)}
-        assert not {3, 4} & {edge.first for j in range(9) for edge in graph.related(j)}
-        assert graph.edges
-
-
-@pytest.mark.parametrize("Y", [[["tea"], [], ["tea"]], [0, 1, 1, 0], [["a"], ["b"]] * 1])
-def test_two_labels_have_at_most_one_edge(Y):
-    graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y))
-    assert len(graph.table()) == len(graph.edges) == str(graph).count("by chance")
-    assert len(graph.edges) <= 1
-
-
-def test_zero_weights_have_no_edges_and_positive_ones_no_repulsions():
-    Y = read_labels(np.eye(3, dtype=int))
-    assert pairs_of(np.zeros((3, 3)), Y).strongest() == []
-    strongest = pairs_of(np.ones((3, 3)) - np.eye(3), Y).strongest()
-    assert [b.strength for b in strongest] == [1.0] * 3
 
 
 def test_table_becomes_a_data_frame_and_text_has_a_line_per_edge(world):
@@ -277,18 +177,6 @@ class TestErrors:
     @pytest.mark.parametrize("model", [NaiveBayes(), make_pipeline(NaiveBayes()), "passthrough"])
     def test_other_models(self, model):
         with pytest.raises(TypeError, match="LabelDependenceClassifier, a LabelRescorer or a pipe"):
-            label_graph(model)
-
-    @pytest.mark.parametrize(
-        "model",
-        [
-            LabelRescorer(evidence_weight=1),
-            LabelDependenceClassifier(),
-            make_pipeline(LabelRescorer(evidence_weight=1)),
-        ],
-    )
-    def test_models_that_are_not_fitted(self, model):
-        with pytest.raises(NotFittedError, match="not fitted yet"):
             label_graph(model)
 
     @pytest.mark.parametrize("name", ["n_attractions", "n_repulsions"])
@@ -353,9 +241,3 @@ def test_neighbourhood_has_edges_of_the_label_and_between_its_neighbours(labels)
             assert (e.n_both, e.n_expected) == (whole.n_both, pytest.approx(whole.n_expected))
     with pytest.raises(ValueError, match="among the 9 labels"):
         graph.around("no such label")
-
-
-def test_label_without_edges_has_an_empty_neighbourhood():
-    constant = np.column_stack([label_sets(6), np.ones(200, dtype=int)])
-    graph = label_graph(LabelRescorer().fit(constant))
-    assert graph.around(9).edges == ()

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import labelkin
 from labelkin import LabelRescorer, LogisticLabels
 from labelkin.explain import label_graph
 
@@ -72,10 +71,3 @@ def test_label_graph_has_the_full_weights(rescorer):
     first = graph.related(graph.edges[0].second)[0]
     j, k = (list(rescorer.label_names_).index(x) for x in (first.second, first.first))
     assert first.to_second == pytest.approx(layer.weights_[k, j] + layer.rest_[j])
-
-
-def test_saved_model_returns_the_same_numbers(rescorer, data, tmp_path):
-    labelkin.save(rescorer, tmp_path / "m.labelkin")
-    loaded = labelkin.load(tmp_path / "m.labelkin")
-    np.testing.assert_array_equal(loaded.rescore(data[1]), rescorer.rescore(data[1]))
-    assert type(loaded.label_weights_) is type(rescorer.label_weights_)

@@ -1,7 +1,7 @@
-"""Do one thing again and again, each time with another call of the system failing.
+"""Repeat one action; in each repetition a different system call fails.
 
-A program for test_faults.py, which starts it with faults.c in front of the system's own functions.
-Children inherit what is imported, and are cheap. Prints what was seen as JSON.
+A program for test_faults.py, which starts it with faults.c in front of the system's functions.
+Children inherit the imports. Prints the results as JSON.
 """
 
 import ctypes
@@ -18,7 +18,6 @@ from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, cli, storage
 from labelkin.curation.saved_work import Entry, SavedWork, read_saved_documents
-from labelkin.research import experiments
 from labelkin.text import WordCounts
 
 SYSTEM = ctypes.CDLL(None)
@@ -49,7 +48,7 @@ def run(*arguments):
 
 
 class Saving:
-    """An older model is there: it or the new one is, whole."""
+    """The file contains the complete old model or the complete new one."""
 
     files = ("m.labelkin",)
     old, new = fitted("old", "drink"), fitted("new", "drink")
@@ -81,7 +80,7 @@ class Training(Saving):
 
 
 class Predicting:
-    """Answers are gone on with to the same file, byte for byte."""
+    """Prediction resumes to the same file, byte for byte."""
 
     files = ("out.jsonl",)
     model = fitted("fuel", "drink")
@@ -108,72 +107,8 @@ class Predicting:
     done = "resumed"
 
 
-class Experimenting:
-    """Runs are made again or were whole: the results are the same."""
-
-    files = ("out",)
-    toml = """
-name = "tiny"
-variants = ["M2"]
-evidence_weights = [1]
-corpus = { name = "newsroom", options = { n_documents = 60 } }
-content.NB = { classifier = "naive_bayes" }
-labels.BLR = { classifier = "logistic" }
-"""
-
-    def prepare(self, folder):
-        pass
-
-    def act(self, folder):
-        experiments.run_experiment(experiments.parse_experiment(self.toml), folder / "out")
-
-    def state(self, folder):
-        self.act(folder)
-        results = experiments.read_results(folder / "out")
-        return str(len(list(results.runs if hasattr(results, "runs") else results)))
-
-    @property
-    def allowed(self):
-        return (self.done,)
-
-    done = None
-
-
-class Auditing:
-    """The list of issues is whole or not there, and the same command gives the same one."""
-
-    files = ("out.csv", "out.part", "out")
-    corpus = "".join(
-        json.dumps({"id": str(i), "text": f"{text} {i}", "labels": [label]}) + "\n"
-        for i, text in enumerate(["gas oil pump", "tea milk cup"] * 20)
-        for label in [["fuel", "drink"][i % 2 ^ (i in (7, 22))]]
-    )
-
-    def prepare(self, folder):
-        (folder / "c.jsonl").write_text(self.corpus)
-
-    def act(self, folder):
-        run("audit", folder / "c.jsonl", "-o", folder / "out.csv", "--content", "naive_bayes",
-            "--min-documents", "1", "--top", "5", "--quiet")  # fmt: skip
-
-    def state(self, folder):
-        out = folder / "out.csv"
-        before = out.read_text() if out.exists() else None
-        if before is None:
-            self.act(folder)
-        left = [path.name for path in folder.iterdir() if path.suffix != ".part"]
-        assert sorted(left) == ["c.jsonl", "out.csv"], left
-        return out.read_text()
-
-    @property
-    def allowed(self):
-        return (self.done,)
-
-    done = None
-
-
 class SavingWork:
-    """An acknowledged entry is there once; another one once or not at all."""
+    """An acknowledged entry is stored once, another one at most once."""
 
     files = ("j.sqlite",)
 
@@ -206,14 +141,12 @@ SCENES = {
     "save": Saving,
     "train": Training,
     "predict": Predicting,
-    "experiment": Experimenting,
-    "audit": Auditing,
     "saved work": SavingWork,
 }
 
 
 def child(work):
-    """Run work in a child; return how it ended and what it said."""
+    """Run work in a child process; return its result or its error."""
     reading, writing = os.pipe()
     pid = os.fork()
     if not pid:
@@ -250,7 +183,6 @@ def main():
     whole = child(lambda: acting(folder, -1, 0))
     assert whole["error"] is None, whole
     n_calls = whole["result"]
-    scene.done = scene.done or child(lambda: scene.state(folder))["result"]
     for first, (error, number) in enumerate(ERRORS.items()):
         for call in range(first % every, n_calls, every):
             folder = place / f"{error}-{call}"

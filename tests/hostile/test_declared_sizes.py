@@ -1,4 +1,4 @@
-"""Small files that ask for much memory, time, or control of the terminal."""
+"""Small files that declare large sizes, need much time, or contain terminal escapes."""
 
 import bz2
 import gzip
@@ -17,17 +17,17 @@ from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "storage"))
 
-from forged_files import put_together, take_apart
+from forged_files import join_file, split_file
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import Normalizer
 
-from labelkin import NaiveBayes, cli, corpora, load, save
+from labelkin import NaiveBayes, cli, load, save
 from labelkin.corpora import vectors
 from labelkin.files import printable
 from labelkin.prediction.scores import read_label_sets, read_score_file
 from labelkin.scaling import blocks
-from labelkin.scaling.array_files import is_sparse
+from labelkin.scaling.blocks import is_sparse
 
 SETS = [["sea\x1b]0;X\x07"], ["town"]]
 
@@ -39,14 +39,14 @@ def model(tmp_path):
 
 @pytest.mark.parametrize(("n_children", "depth"), [(5, 40), (1, 2_000), (2, 60)])
 def test_model_with_shared_or_deep_children_is_an_error(model, tmp_path, n_children, depth):
-    about = take_apart(model).about
+    about = split_file(model).about
     name = "sklearn.pipeline.Pipeline"
     parts = [{"object": ["sklearn.preprocessing.Normalizer", {}]}]
     for i in range(depth):
         steps = [{"tuple": [str(k), {"part": i}]} for k in range(n_children)]
         parts.append({"object": [name, {"steps": steps}]})
     written = {"model": {"part": depth}, "parts": parts, "arrays": []}
-    path = put_together(tmp_path / "forged", about, written)
+    path = join_file(tmp_path / "forged", about, written)
     with pytest.raises(ValueError, match=r"nested pipelines, of at most 5|or share parts"):
         load(path)
 
@@ -58,7 +58,7 @@ def test_objects_with_shared_or_deep_children_are_an_error(model, tmp_path, n_ch
         children = [{"part": i}] * n_children
         parts.append({"object": ["sklearn.preprocessing.Normalizer", {"note": children}]})
     written = {"model": {"part": depth}, "parts": parts, "arrays": []}
-    path = put_together(tmp_path / "forged", take_apart(model).about, written)
+    path = join_file(tmp_path / "forged", split_file(model).about, written)
     with pytest.raises(ValueError, match="nest deeper than 100 levels, or share parts"):
         load(path)
 
@@ -171,7 +171,7 @@ def npy(array):
 
 
 def header(descr, shape, n_bytes):
-    """Return an array file that declares a shape, whatever follows."""
+    """Return an array file that declares a shape, followed by zeros."""
     text = repr({"descr": descr, "fortran_order": False, "shape": shape}).encode()
     text += b" " * (-(len(text) + 11) % 64) + b"\n"
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text + bytes(n_bytes)
@@ -196,24 +196,18 @@ ARCHIVES = {
     "zero-width text": {"scores": np.ones((1, 2)), "labels": header("<U0", (10**9,), 0)},
     "empty but large": {"scores": header("<f8", (0, HUGE), 0)},
     "no characters": {"scores": np.ones((1, 1)), "labels": header("<U1", (1,), 0) + b"\xff" * 4},
-    "complex numbers": {"scores": np.ones((2, 2), complex)},
     "subarrays": {"scores": header("(0,)<f8", (10**9,), 0)},
-    "dates": {"scores": header("<M8[s]", (2, 2), 32)},
-    "a number as the format": {**csr([0, 1, 2], [0, 1], (2, 2)), "format": np.array(3)},
     "objects": {"scores": header("|O", (2, 2), 64)},
     "no array": {"scores": b"\x93NUMPY\3\0\xff\xff\xff\xff"},
     "overflowing ends": csr([0, MOST, -MOST - 1, -1, 1], [0], (4, 2)),
     "overflowing ends of 64 bits": csr(
         [0, 2**63 - 1, -(2**63), -1, 1], [0], (4, 2), dtype=np.int64
     ),
-    "ends that fall": csr([0, 4, 1], [0, 1, 0, 1], (2, 2)),
     "position outside": csr([0, 1, 2], [0, 9**9], (2, 2)),
-    "negative position": csr([0, 1, 2], [0, -5], (2, 2)),
     "columns": csr([0, 1, 2], [0, 9**9], (2, 2), "csc"),
     "many rows of columns": csr([0, 1, 2], [0, 1], (HUGE, 2), "csc"),
     "many columns": csr([0, 1, 2], [0, 1], (2, HUGE)),
     "blocks": {**csr([0, 1, 2], [0, 9**9], (4, 4), "bsr"), "data": np.ones((2, 2, 2))},
-    "blocks that do not fit": {**csr([0, 1, 2], [0, 1], (5, 5), "bsr"), "data": np.ones((2, 2, 2))},
     "blocks of nothing": {**csr([0, 1, 2], [0, 1], (4, 4), "bsr"), "data": np.ones((2, 0, 0))},
     "coordinates": {
         **{"format": np.array(b"coo"), "shape": np.array([2, 2]), "data": np.ones(1)},
@@ -222,10 +216,6 @@ ARCHIVES = {
     "many coordinates": {
         **{"format": np.array(b"coo"), "shape": np.array([HUGE, 2]), "data": np.ones(1)},
         **{"row": np.array([0]), "col": np.array([0])},
-    },
-    "diagonals": {
-        **{"format": np.array(b"dia"), "shape": np.array([3, 3]), "data": np.ones((1, 3))},
-        "offsets": np.array([-MOST - 1], np.int32),
     },
     "many diagonals": {
         **{"format": np.array(b"dia"), "shape": np.array([HUGE, HUGE]), "data": np.ones((1, 3))},
@@ -244,22 +234,13 @@ def test_forged_archives_of_arrays_are_errors(tmp_path, name):
             reader(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"\x93NUMPY", header("<f8", (10**6, 10**6), 64)])
-def test_damaged_arrays_are_errors(tmp_path, content):
-    path = tmp_path / "s.npy"
-    path.write_bytes(content)
-    for reader in (read_score_file, blocks.read_block):
-        with pytest.raises(ValueError, match=r"s\.npy"):
-            reader(path)
-
-
-def test_an_archive_is_read_with_little_memory(tmp_path):
+def test_forged_archive_takes_little_memory(tmp_path):
     for name in ("deflate bomb", "declared shape", "zero-width text"):
         path = archive(tmp_path / "s.npz", **ARCHIVES[name])
         assert read_apart("scores", path).startswith("error s.npz")
 
 
-def test_every_format_of_scipy_is_still_read(tmp_path):
+def test_every_sparse_format_is_read(tmp_path):
     Y = sparse.csr_array(np.array([[1.0, 0, 1, 0], [0, 1, 0, 0]]))
     for kind in ("csr", "csc", "coo", "dia", "bsr"):
         sparse.save_npz(tmp_path / "s.npz", Y.asformat(kind))
@@ -282,7 +263,6 @@ SMALL_FILES = {
     "most.svm": ("svm", b"1 2147483647:1\n"),
     "score.txt": ("scores", b"0:1 99999999999:0.5\n"),
     "header.txt": ("scores", b"1 99999999999\n0:1\n"),
-    "digits.txt": ("scores", b"1 " + b"9" * 5_000 + b"\n0:1\n"),
     "bomb.jsonl.gz": (
         "corpus",
         gzip.compress(b'{"text": "%s", "labels": []}\n' % (b"a" * 9999) * 20_000),
@@ -303,7 +283,6 @@ def test_small_files_take_little_memory(tmp_path, name):
 ATTRIBUTES = {
     "values that rows do not mention": ([f"@attribute a{i} {{1,0}}" for i in range(N)], ["{}"] * N),
     "words": ([f"@attribute a {{{','.join(WORDS)}}}"], ["0,w1"] * N),
-    "blanks between": ([f"@attribute a {{'b',{' ' * 10**6}x{' ' * 10**6}c}}"], ["0,'b'"]),
     "a place twice": (
         [f"@attribute a{i} numeric" for i in range(N)],
         ["{" + ",".join(f"{i} 1" for i in [*range(N), 5, N]) + "}"],
@@ -319,11 +298,3 @@ ATTRIBUTES = {
 def test_arff_files_take_linear_memory_and_time(tmp_path, name):
     path = arff_file(tmp_path, *ATTRIBUTES[name])
     read_apart("meka", path, 2_000)
-
-
-def test_labels_of_mulan_have_no_document_type(tmp_path):
-    text = '<!DOCTYPE l [<!ATTLIST label x CDATA "long">]><labels><label name="a"/></labels>'
-    (tmp_path / "c.xml").write_text(text)
-    (tmp_path / "c.arff").write_text("@relation c\n@attribute a {0,1}\n@data\n1\n")
-    with pytest.raises(ValueError, match=r"c\.xml: the file must be XML, got a document type"):
-        corpora.load(tmp_path / "c.arff")

@@ -1,4 +1,4 @@
-"""A disk of one megabyte that becomes full: an error names the file, what was there stays."""
+"""A disk of one megabyte becomes full: an error names the file, and older data stay."""
 
 import shutil
 import subprocess
@@ -32,7 +32,7 @@ def rescorer(n_labels):
     return LabelRescorer(evidence_weight=1).fit(np.eye(n_labels, dtype=int))
 
 
-def test_an_older_model_stays(disk):
+def test_older_model_stays(disk):
     path = storage.save(rescorer(5), disk / "m.labelkin")
     before, other = path.read_bytes(), rescorer(6)
     (disk / "filler").write_bytes(bytes(shutil.disk_usage(disk).free))
@@ -43,7 +43,7 @@ def test_an_older_model_stays(disk):
     assert len(storage.load(path).label_names_) == 5
 
 
-def test_acknowledged_entries_stay_on_a_full_disk_and_saving_resumes_when_there_is_room(disk):
+def test_acknowledged_entries_stay_and_saving_resumes(disk):
     filler = disk / "filler"
     filler.write_bytes(bytes(500_000))
     saved_work, acknowledged = SavedWork(disk / "j.sqlite"), []
@@ -65,7 +65,7 @@ def test_acknowledged_entries_stay_on_a_full_disk_and_saving_resumes_when_there_
     assert read_saved_documents(disk / "j.sqlite").documents == [*acknowledged, "the last"]
 
 
-def test_predict_names_the_file_and_goes_on_when_there_is_room(disk, tmp_path, capsys):
+def test_predict_names_the_file_and_resumes(disk, tmp_path, capsys):
     from sklearn.pipeline import make_pipeline
 
     from labelkin import LabelDependenceClassifier, NaiveBayes

@@ -11,10 +11,10 @@ import labelkin
 
 NAMES = ("labelkin", "numpy", "json", "joblib", "pickle", "sklearn", "random")
 SOURCE = Path(labelkin.__file__).parent.parent
-#: What a user's process does, whose own imports are done before the folder is entered.
+#: Programs of a user; their own imports are complete before the folder is entered.
 PROGRAMS = {
     "command": """
-import labelkin.helper_process as helper
+import labelkin.files as helper
 import subprocess
 enter()
 command, environment = helper.python_command("import json, numpy, labelkin")
@@ -47,7 +47,7 @@ assert run_in_subprocess(Job(BRkNN(), X, read_labels(X[:, :2]), X)) is not None
 def test_no_helper_process_imports_from_the_working_directory(tmp_path, program):
     for name in NAMES:
         (tmp_path / f"{name}.py").write_text("open('imported', 'w').close(); raise SystemExit(7)")
-    # as in an interactive session, the working directory is on the path, wherever it is
+    # as in an interactive session, the working directory is on the path
     start = "import os, sys\ndef enter(): os.chdir(sys.argv[1])\n"
     done = subprocess.run(
         [sys.executable, "-c", start + PROGRAMS[program], tmp_path],

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from labelkin.label_matrix import BestCells, Cells, best_cells, best_labels, read_candidates
+from labelkin.label_matrix import BestCells, Cells, best_cells, best_labels
 from labelkin.label_matrix.cells import best_of, top_of_rows
 from labelkin.solvers.logistic import LinearTerm
 
@@ -35,24 +35,6 @@ def test_values_are_read_from_dense_and_sparse(cells, stored):
     assert (Cells.full(matrix.shape).at(matrix) == matrix.ravel()).all()
 
 
-def test_values_are_written_to_a_matrix_with_zeros(cells, stored):
-    values = np.arange(cells.n) % 2.0
-    assert cells.matrix(values).nnz == cells.n
-    dense = cells.dense(values, absent=np.arange(11.0))
-    assert (dense[stored] == values).all()
-    assert (dense[~stored] == np.broadcast_to(np.arange(11.0), stored.shape)[~stored]).all()
-    assert (cells.sums_by_document(values) == cells.dense(values).sum(axis=1)).all()
-    assert (cells.sums_by_label(values) == cells.dense(values).sum(axis=0)).all()
-
-
-def test_rows_and_selected_cells_are_cells(cells, stored):
-    part, places = cells.rows(5, 20)
-    assert (part.dense(np.ones(part.n)) == stored[5:20]).all()
-    assert places == slice(stored[:5].sum(), stored[:20].sum())
-    even = cells.select(cells.label % 2 == 0)
-    assert (even.dense(np.ones(even.n)) == stored * (np.arange(11) % 2 == 0)).all()
-
-
 @pytest.mark.parametrize("is_sparse", [False, True])
 @pytest.mark.parametrize("has_rest", [False, True])
 @pytest.mark.parametrize("has_absent", [False, True])
@@ -73,21 +55,6 @@ def test_linear_term_at_cells_equals_dense_term(cells, stored, is_sparse, has_re
     np.testing.assert_allclose(found, expected[stored], rtol=0, atol=1e-12)
     twice = term.scaled(2.0).plus(term.scaled(-np.ones(11)))
     np.testing.assert_allclose(twice.at(dense), expected, rtol=0, atol=1e-12)
-
-
-def test_repeated_cell_raises():
-    twice = sparse.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(1, 2))
-    assert read_candidates(twice.tocsr(), np.arange(2))[1].tolist() == [3.0]  # SciPy adds
-    raw = sparse.csr_array(([1.0, 2.0], [1, 1], [0, 2]), shape=(1, 2))
-    with pytest.raises(ValueError, match="every cell once, got some twice"):
-        read_candidates(raw, np.arange(2))
-
-
-def test_unsorted_cells_are_sorted_in_a_copy():
-    raw = sparse.csr_array(([1.0, 2.0], [1, 0], [0, 2]), shape=(1, 2))
-    cells, values = read_candidates(raw, np.arange(2))
-    assert (cells.label.tolist(), values.tolist()) == ([0, 1], [2.0, 1.0])
-    assert raw.indices.tolist() == [1, 0]
 
 
 def best_first(row, allowed=None):
@@ -137,8 +104,3 @@ def test_best_labels_equal_sorting(log_odds, is_open, top):
         allowed = [None] * 4 if mask is None else mask
         expected = [best_first(row, a)[:top] for row, a in zip(log_odds, allowed, strict=True)]
         assert [b.tolist() for b in best_labels(log_odds, top, mask)] == expected
-
-
-def test_best_labels_of_empty_matrices():
-    assert best_labels(np.zeros((0, 3)), 2) == []
-    assert [best.tolist() for best in best_labels(np.zeros((2, 0)), 2)] == [[], []]

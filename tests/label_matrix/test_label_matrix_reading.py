@@ -1,15 +1,11 @@
-import re
-
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from labelkin.label_matrix import names_to_columns, read_labels
+from labelkin.label_matrix import read_labels
 
 TRUTH = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 0]])
 NAMES = ["a", "b", "c"]
@@ -78,23 +74,12 @@ def test_one_dimensional_y_is_read_as_scikit_learn_does():
         np.testing.assert_array_equal(read_labels([[7], [3], [5]]).dense(), three.dense())
 
 
-def test_one_column_of_zeros_and_ones_is_one_label():
-    labels = read_labels([[0], [1]])
-    assert labels.kind == "multilabel"
-    assert labels.shape == (2, 1)
-
-
 def test_names_order_sets_and_frames_and_are_counted_for_matrices():
     np.testing.assert_array_equal(read_labels([["a"]], names=["c", "a"]).dense(), [[0, 1]])
     frame = pd.DataFrame({"a": [1]})
     np.testing.assert_array_equal(read_labels(frame, names=["c", "a"]).dense(), [[0, 1]])
     with pytest.raises(ValueError, match=r"one column per label: 2 labels, got shape \(3, 3\)"):
         read_labels(TRUTH, names=["a", "b"])
-
-
-def test_empty_label_sets_have_no_labels():
-    assert read_labels([[], []]).shape == (2, 0)
-    assert read_labels([[], []], names=["a"]).shape == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -117,27 +102,6 @@ def test_invalid_labels_raise(Y, message):
         read_labels(Y)
 
 
-def test_unknown_label_names_are_listed():
-    with pytest.raises(ValueError, match=r"the 2 labels of the model, got 'x', 'y'.*'a', 'b'"):
-        names_to_columns(["y", "a", "x"], np.array(["a", "b"]))
-
-
-@given(st.lists(st.frozensets(st.sampled_from("abcdef"))).filter(any))
-@settings(max_examples=50, deadline=None)
-def test_label_sets_are_returned_unchanged(rows):
-    labels = read_labels(rows)
-    assert [set(s) for s in labels.label_sets()] == [set(row) for row in rows]
-    np.testing.assert_array_equal(read_labels(labels.plain()).dense(), labels.dense())
-
-
-def test_reading_does_not_change_the_input():
-    Y = sparse.coo_matrix(([0.0, 1.0, 1.0], ([0, 1, 1], [0, 1, 1])), shape=(2, 2))
-    before = Y.copy()
-    read_labels(Y)
-    np.testing.assert_array_equal(Y.data, before.data)
-    np.testing.assert_array_equal(Y.row, before.row)
-
-
 @pytest.mark.parametrize(
     ("joined", "hint"),
     [
@@ -158,15 +122,6 @@ def test_several_labels_in_one_text_raise_with_the_conversion(joined, hint, kind
     with pytest.raises(ValueError, match=rf"look like several labels .*{hint}"):
         read_labels(kind(joined))
     assert not recwarn
-
-
-@pytest.mark.parametrize("separator", [",", ", ", ";", " ; ", "|", " | "])
-def test_conversion_in_the_message_works(separator):
-    y = [separator.join(parts) for parts in (["tea", "milk"], ["milk", "sugar"], ["tea"])]
-    with pytest.raises(ValueError, match="several labels") as error:
-        read_labels(y)
-    code = re.search(r"label sets: (\[.*?\])\. ", str(error.value))[1]
-    assert read_labels(eval(code, {"y": y})).names.tolist() == ["milk", "sugar", "tea"]
 
 
 @pytest.mark.parametrize(
@@ -206,26 +161,6 @@ def test_integers_that_can_be_a_matrix_or_classes_are_not_ids():
     for wrong in ([[0, 2], [1, 0]], [[3, 3], [2, 1]], [[1, 2], [2, 1]], np.array([[3, 7]])):
         with pytest.raises(ValueError, match=r"must contain 0, 1 or NaN.*sets for label ids"):
             read_labels(wrong)
-
-
-@pytest.mark.parametrize(
-    ("Y", "received"),
-    [
-        ([[None], [None, None]], "got values of type NoneType"),
-        ([[b"a"], [b"a", b"b"]], "got values of type bytes"),
-        ([(1.5,), (1.0, 2.0)], "got values of type float"),
-        ([["a"], [1, 2]], "got values of type int and str"),
-        ([["a"], None], "got values of type NoneType and str"),
-        ([None, None], "got NoneType"),
-        ([{"a": 1}, {"b": 2}], "got dict"),
-        (None, "got NoneType"),
-        ("abc", "got str"),
-        ((text for text in "abc"), "got generator"),
-    ],
-)
-def test_error_contains_the_received_type(Y, received):
-    with pytest.raises(ValueError, match=received):
-        read_labels(Y)
 
 
 def test_masked_labels_are_unknown():

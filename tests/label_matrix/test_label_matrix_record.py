@@ -9,10 +9,6 @@ from labelkin.label_matrix import in_container, read_labels
 Y = np.array([[1, 0, 1, 1], [1, 0, 0, 1]])
 
 
-def test_labels_of_no_or_all_documents_are_constant():
-    assert read_labels(Y).constant().tolist() == [True, True, False, True]
-
-
 def test_constant_labels_are_counted_on_known_cells_of_documents_with_weight():
     nan = np.nan
     labels = read_labels([[1, 1, nan, 0], [1, 0, nan, nan], [0, 1, nan, 1]])
@@ -39,11 +35,3 @@ def test_results_have_the_container_of_the_labels(kind, container):
                 assert type(values) is container
                 dense = values.toarray() if sparse.issparse(values) else values
                 np.testing.assert_array_equal(dense, Y)
-
-
-def test_unknown_cells_are_kept_in_the_container():
-    cells = np.array([[1, np.nan], [0, 1]])
-    for kind in (sparse.csr_array, sparse.csr_matrix):
-        plain = read_labels(kind(cells)).plain()
-        assert type(plain) is kind
-        np.testing.assert_array_equal(plain.toarray(), cells)

@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from labelkin.label_matrix import check_scale, read_known, read_scores
-from labelkin.label_matrix.scores import check_probabilities
+from labelkin.label_matrix import read_known, read_scores
 
 NAMES = np.array(["a", "b", "c"])
 SCORES = np.array([[0.1, 0.9, 0.0], [1.0, 0.5, 0.25]])
@@ -30,23 +29,6 @@ def test_all_containers_of_probabilities_are_equal(scores):
     values = read_scores(scores, NAMES, n_documents=2, scale="probability")
     np.testing.assert_array_equal(values, SCORES)
     assert values.dtype == np.float64
-
-
-def test_columns_keep_their_order_if_labels_are_numbers():
-    frame = pd.DataFrame(SCORES, columns=NAMES)
-    np.testing.assert_array_equal(read_scores(frame, np.arange(3)), SCORES)
-    numbered = pd.DataFrame(SCORES, columns=[2, 0, 1])
-    np.testing.assert_array_equal(read_scores(numbered, np.arange(3)), SCORES[:, [1, 2, 0]])
-
-
-def test_special_values_and_shapes_are_accepted():
-    infinite = [[np.inf, -np.inf, 0]]
-    np.testing.assert_array_equal(read_scores(infinite, NAMES), infinite)
-    assert read_scores([1.5, -2.0], np.array(["a"])).tolist() == [[1.5], [-2.0]]
-    assert read_scores(np.zeros((0, 3)), NAMES, scale="probability").shape == (0, 3)
-    single = SCORES.astype(np.float32)
-    assert read_scores(single, NAMES).dtype == np.float64
-    assert read_scores(single, NAMES, dtype=None) is single
 
 
 def test_missing_values_are_replaced():
@@ -95,20 +77,6 @@ def test_invalid_scores_raise(scores, options, error, message):
         read_scores(scores, NAMES, **options)
 
 
-def test_infinite_probabilities_of_known_labels_are_accepted_if_allowed():
-    known = np.array([[0.2, np.inf], [-np.inf, 1.0]])
-    check_probabilities(known, allow_infinite=True)
-    with pytest.raises(ValueError, match="got inf at document 0, label 1"):
-        check_probabilities(known)
-    with pytest.raises(ValueError, match=r"got 2 at document 1, label 0"):
-        check_probabilities(np.array([[0.2, np.inf], [2.0, 1.0]]), allow_infinite=True)
-
-
-def test_unknown_scale_raises():
-    with pytest.raises(ValueError, match="scale must be one of 'probability', 'log_odds', got 'p'"):
-        check_scale("p")
-
-
 @pytest.mark.parametrize(
     "known",
     [
@@ -151,10 +119,3 @@ def test_without_known_labels_all_are_open():
 def test_invalid_known_labels_raise(known, message):
     with pytest.raises(ValueError, match=message):
         read_known(known, 2, NAMES)
-
-
-def test_shape_of_known_labels_without_number_of_documents():
-    with pytest.raises(ValueError, match=r"known must be .*\(n, 3\), got shape \(2, 2\)"):
-        read_known(KNOWN[:, :2], None, NAMES)
-    with pytest.raises(ValueError, match=r"got shape \(\)"):
-        read_known(None, None, NAMES)

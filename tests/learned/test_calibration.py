@@ -22,16 +22,16 @@ def error(model):
     ]
 
 
-def test_an_overconfident_classifier_becomes_honest():
+def test_overconfident_classifier_becomes_calibrated():
     assert error(HONEST) < error(PLAIN) / 2
 
 
-def test_log_odds_and_decisions_are_those_without_it():
+def test_calibration_changes_neither_log_odds_nor_decisions():
     np.testing.assert_array_equal(HONEST.log_odds(X_NEW), PLAIN.log_odds(X_NEW))
     np.testing.assert_array_equal(HONEST.predict(X_NEW), PLAIN.predict(X_NEW))
 
 
-def test_suggestions_and_explanations_tell_the_same_probability():
+def test_suggestions_and_explanations_have_the_same_probability():
     probability = HONEST.predict_proba(X_NEW[:5])
     explained = HONEST.explain(X_NEW[:5], top=4)
     for i, suggestions in enumerate(HONEST.suggest(X_NEW[:5])):
@@ -39,9 +39,3 @@ def test_suggestions_and_explanations_tell_the_same_probability():
             assert suggestion.probability == probability[i, suggestion.label]
         for one in explained[i]:
             assert abs(one.probability - probability[i, one.label]) < 1e-12
-
-
-def test_known_labels_stay_certain():
-    probability = HONEST.predict_proba(X_NEW[:1], known={"accepted": [0], "rejected": [1]})
-    assert probability[0, 0] == 1
-    assert probability[0, 1] == 0

@@ -69,7 +69,7 @@ CONTENT = {
 
 @pytest.mark.parametrize("content", CONTENT.values(), ids=CONTENT)
 @pytest.mark.parametrize("corpus", [news, enron], ids=["newsroom", "enron"])
-def test_tuned_and_out_of_fold_posteriors_are_like_those_of_new_documents(corpus, content):
+def test_out_of_fold_posteriors_are_similar_to_those_of_new_documents(corpus, content):
     X, Y = corpus()
     tuned, out_of_fold, new = in_turn(content, X, Y)
     assert tuned[0] == pytest.approx(new[0], rel=0.1)

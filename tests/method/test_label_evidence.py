@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import LinearSVC
 
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import (
     LogisticLabels,
     PerLabelEvidence,
     SVMLabels,
-    as_label_classifier,
 )
 from labelkin.method.label_sets import count_label_sets
 
@@ -46,7 +44,7 @@ def case(request, oracle_folder):
     return Case(oracle_folder, request.param)
 
 
-def test_the_weka_solver_equals_weka(case):
+def test_weka_solver_equals_weka(case):
     layer = LogisticLabels(solver="weka").fit(case.train)
     beta = np.array(case.blr["beta"])
     others = np.delete(layer.weights_[:, case.target], case.target)
@@ -59,7 +57,7 @@ def test_the_weka_solver_equals_weka(case):
     np.testing.assert_allclose(p, case.blr["p_train_first100"], atol=1e-9)
 
 
-def test_the_svm_equals_weka_where_weka_can_be_matched(case):
+def test_svm_labels_equal_weka(case):
     kind = case.index["smo_class"]
     binary, soft = (case.ours(SVMLabels(), L) for L in (case.binary, case.soft))
     if kind in ("trivial", "one-class"):
@@ -104,18 +102,14 @@ class TestAnyLabelClassifier:
                 classifier.log_odds(other)[:, j], classifier.log_odds(Y)[:, j]
             )
 
-    def test_a_label_that_always_goes_with_another_is_attracted_by_it(self, classifier):
-        p = classifier.fit(labels()).predict_proba([[1, 0, 0, 0, 0], [0, 0, 0, 0, 0]])[:, 1]
-        assert p[0] > p[1] + 0.2
-
-    def test_unknown_as_input_counts_the_prior(self, classifier):
+    def test_unknown_input_has_the_value_of_the_prior(self, classifier):
         Y = labels()
         classifier.fit(Y)
         L = np.array([[np.nan, 1, 0, 0, 0]])
         filled = np.array([[Y[:, 0].mean(), 1, 0, 0, 0]])
         np.testing.assert_allclose(classifier.log_odds(L), classifier.log_odds(filled))
 
-    def test_unknown_as_target_leaves_the_document_out(self, classifier):
+    def test_unknown_target_leaves_the_document_out(self, classifier):
         Y = labels()
         hidden = Y.copy()
         hidden[:20, 2] = np.nan
@@ -125,7 +119,7 @@ class TestAnyLabelClassifier:
         np.testing.assert_allclose(classifier.fit(swapped).log_odds(Y)[:, 2], before, atol=1e-6)
         assert np.isfinite(before).all()
 
-    def test_labels_without_two_sides_are_finite(self, classifier):
+    def test_constant_labels_have_finite_log_odds(self, classifier):
         Y = labels()
         Y[:, 3], Y[:, 4] = 0, 1
         assert np.isfinite(classifier.fit(Y).log_odds(Y)).all()
@@ -133,28 +127,21 @@ class TestAnyLabelClassifier:
         assert p[:, 3].max() < 0.5 < p[:, 4].min()
 
     @pytest.mark.parametrize("Y", [[[1]], [[0], [1]], [["a"]], [["a"], []], [{1, 2}]], ids=repr)
-    def test_one_label_or_one_document_is_enough(self, classifier, Y):
+    def test_one_label_or_one_document_is_accepted(self, classifier, Y):
         classifier.fit(Y)
         assert np.isfinite(classifier.log_odds(np.zeros((2, len(classifier.prior_))))).all()
-
-    def test_sparse_and_dense_inputs_are_the_same(self, classifier):
-        Y = labels()
-        classifier.fit(sparse.csr_matrix(Y))
-        np.testing.assert_array_equal(
-            classifier.log_odds(sparse.csr_array(Y)), classifier.log_odds(Y)
-        )
 
     @pytest.mark.parametrize(
         ("L", "message"),
         [
-            ([[0.5, 0.5]], r"documents × labels, \(n, 5\), got shape \(1, 2\)"),
+            ([[0.5, 0.5]], r"\(n, 5\), got shape \(1, 2\)"),
             (
                 [[0, 0, 0, 0, 1.5]],
-                r"got 1.5 at document 0, label 4 .*Use labels \(0, 1\) or probabilities",
+                "with values from 0 to 1.5",
             ),
         ],
     )
-    def test_wrong_inputs_are_named(self, classifier, L, message):
+    def test_invalid_inputs_raise(self, classifier, L, message):
         classifier.fit(labels())
         with pytest.raises(ValueError, match=message):
             classifier.log_odds(L)
@@ -184,21 +171,8 @@ def test_rare_labels_can_be_given_a_balanced_rule():
     np.testing.assert_array_equal(balanced.weights_[:, 0], SVMLabels().fit(Y).weights_[:, 0])
 
 
-def test_choices_and_probabilities_are_asked_for():
-    with pytest.raises(ValueError, match="rare must be 'prior' or 'balanced', got 'none'"):
-        SVMLabels(rare="none").fit(labels())
-    with pytest.raises(ValueError, match="solver must be 'exact' or 'weka', got 'newton'"):
-        LogisticLabels(solver="newton").fit(labels())
-    with pytest.raises(TypeError, match=r"LinearSVC has no predict_proba\. Use LogisticLabels"):
-        as_label_classifier(LinearSVC()).fit(labels())
-    with pytest.raises(TypeError, match="labels must be a label classifier such as LogisticLabels"):
-        as_label_classifier(7)
-    with pytest.raises(ValueError, match=r"does not take sample_weight\. Use LogisticLabels or"):
-        PerLabelEvidence(LogisticRegression()).fit(labels(), sample_weight=np.ones(60))
-
-
 class TestNeighbours:
-    """Each label told from a few others."""
+    """Each label predicted from a few others."""
 
     def labels(self, p=320, n=600, seed=0):
         rng = np.random.default_rng(seed)
@@ -206,7 +180,7 @@ class TestNeighbours:
         Y[:, 1::2] |= Y[:, ::2] & (rng.random((n, p // 2)) < 0.8)
         return Y.astype(float)
 
-    def test_auto_is_all_labels_up_to_300_and_neighbours_above(self):
+    def test_auto_uses_all_labels_up_to_300_and_neighbours_above(self):
         Y = self.labels()
         few, many = LogisticLabels().fit(Y[:, :300]), LogisticLabels().fit(Y)
         assert isinstance(few.weights_, np.ndarray)
@@ -218,7 +192,7 @@ class TestNeighbours:
             LogisticLabels().fit(Y[:, :50]).weights_,
         )
 
-    def test_log_odds_are_those_of_the_term(self):
+    def test_log_odds_equal_linear_term(self):
         Y = self.labels(p=40)
         layer = LogisticLabels(neighbours=5).fit(Y)
         L = np.random.default_rng(1).random((7, 40))
@@ -230,7 +204,7 @@ class TestNeighbours:
             np.diag(layer.log_odds(own)), layer.bias_[:5], rtol=0, atol=1e-12
         )
 
-    def test_a_weight_is_how_often_a_document_counts(self):
+    def test_sample_weight_equals_repetition(self):
         Y = self.labels(p=20, n=100)
         times = np.random.default_rng(2).integers(0, 4, 100)
         weighted = LogisticLabels(neighbours=8).fit(Y, sample_weight=times)
@@ -239,7 +213,7 @@ class TestNeighbours:
             weighted.weights_.toarray(), repeated.weights_.toarray(), atol=1e-9
         )
 
-    def test_documents_in_another_order_and_in_blocks_are_the_same_bits(self):
+    def test_order_and_blocks_of_documents_do_not_change_bytes(self):
         Y = self.labels(p=40)
         labels = read_labels(Y)
         blocks = [count_label_sets(labels.rows(slice(i, i + 70))) for i in range(0, 600, 70)]
@@ -248,12 +222,3 @@ class TestNeighbours:
         )
         whole = LogisticLabels(neighbours=9).fit(Y[::-1])
         assert merged.weights_.data.tobytes() == whole.weights_.data.tobytes()
-
-    @pytest.mark.parametrize("neighbours", [0, 33, 2.5, True, "all"])
-    def test_a_wrong_number_is_an_error(self, neighbours):
-        with pytest.raises(ValueError, match=r"from 1 to 32, \"auto\" or None \(all labels\)"):
-            LogisticLabels(neighbours=neighbours).fit(self.labels(p=4))
-
-    def test_wekas_loop_has_no_neighbours(self):
-        with pytest.raises(ValueError, match=r"neighbours must be None .* with solver='weka'"):
-            LogisticLabels("weka", neighbours=4).fit(self.labels(p=4))

@@ -16,8 +16,6 @@ from sklearn.multiclass import OneVsRestClassifier
 from labelkin import LabelAudit, LabelRescorer, RescoredClassifier
 from labelkin.content import cross_val_log_odds
 from labelkin.corpora import newsroom
-from labelkin.label_matrix import read_labels
-from labelkin.models.in_sample import perfect_labels
 from labelkin.odds import to_probability
 
 sys.path.append(str(Path(__file__).parents[1] / "cli"))
@@ -44,7 +42,7 @@ def fits(Y, scores):
     yield lambda: LabelAudit().fit(None, Y, scores=scores)
 
 
-def test_in_sample_scores_are_warned_about(scored):
+def test_in_sample_scores_cause_a_warning(scored):
     Y, _, in_sample = scored
     rule = r"separate \d+ of \d+ labels .* perfectly, as in-sample scores do. Use Rescored"
     for fit in fits(Y, in_sample):
@@ -52,22 +50,14 @@ def test_in_sample_scores_are_warned_about(scored):
             fit()
 
 
-def test_out_of_fold_scores_are_not(scored):
+def test_out_of_fold_scores_cause_no_warning(scored):
     Y, unseen, _ = scored
     for fit in fits(Y, unseen):
         with warnings.catch_warnings(action="error", category=UserWarning):
             fit()
 
 
-def test_estimators_that_make_their_scores_do_not_warn():
-    """A corpus that is easy out of fold: each label is one feature."""
-    Y = np.random.default_rng(0).random((100, 6)) < 0.3
-    X = Y + 0.0
-    with warnings.catch_warnings(action="error", category=UserWarning):
-        RescoredClassifier(LogisticRegression(), thresholds="micro_f1").fit(X, Y)
-
-
-def test_the_command_line_warns_with_its_own_hint(scored, tmp_path):
+def test_command_line_warns_with_another_hint(scored, tmp_path):
     from in_process import call
 
     Y, unseen, in_sample = scored
@@ -84,12 +74,3 @@ def test_the_command_line_warns_with_its_own_hint(scored, tmp_path):
     assert "--out-of-fold scores must come from" in done.err
     assert "Make them by cross-validation." in done.err
     assert "scores must come" not in call(*call_with, "--out-of-fold", given).err
-
-
-def test_a_label_is_perfect_if_its_documents_score_highest():
-    labels = read_labels(np.array([[1, 0, 1], [1, 1, 0], [0, 0, 0]]))
-    scores = np.array([[0.9, 0.1, 0.5], [0.8, 0.3, 0.5], [0.7, 0.4, 0.1]])
-    assert perfect_labels(labels, scores).tolist() == [True, False, False]
-    candidates = sparse.csr_array(np.array([[0.9, 0, 0.5], [0.8, 0.3, 0], [0, 0, 0]]))
-    assert perfect_labels(labels, candidates).tolist() == [True, True, True]
-    assert not perfect_labels(labels, sparse.csr_array((3, 3))).any()

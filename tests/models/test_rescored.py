@@ -6,12 +6,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import make_pipeline
 
-from labelkin import LabelDependenceClassifier, RescoredClassifier, corpora, load, save
+from labelkin import LabelDependenceClassifier, RescoredClassifier, corpora
 from labelkin.evaluation import metrics
 
 BASE = OneVsRestClassifier(LogisticRegression(C=30, max_iter=500))
@@ -30,7 +29,7 @@ def fitted(news):
     return RescoredClassifier(BASE, cv=3, random_state=0).fit(*news[:2])
 
 
-def test_it_is_better_than_the_classifier_it_improves(news, fitted):
+def test_rescored_classifier_is_better(news, fitted):
     X, Y, X_test, Y_test = news
     before = metrics.micro_f1(Y_test, clone(BASE).fit(X, Y).predict(X_test))
     assert metrics.micro_f1(Y_test, fitted.predict(X_test)) > before + 0.01
@@ -43,7 +42,7 @@ def test_the_estimator_is_fitted_on_all_documents(news, fitted):
     assert len(RescoredClassifier(LogisticRegression()).fit(X, Y[:, :3]).estimator_) == 3
 
 
-def test_the_scores_are_made_out_of_fold_with_the_folds_asked_for(news, fitted):
+def test_scores_are_out_of_fold_with_given_folds(news, fitted):
     X, Y, X_test, _ = news
     from labelkin.content import MultilabelContent
 
@@ -68,18 +67,3 @@ def test_forests_known_labels_and_sparse_labels(news):
     known = np.full((1, Y.shape[1]), np.nan)
     known[0, 0] = 1
     assert model.predict_proba(X_test[:1], known=known)[0, 0] == 1
-
-
-def test_what_gives_no_probabilities_is_named(news):
-    with pytest.raises(TypeError, match=r"RidgeClassifier has no predict_proba\. Calibrate it"):
-        RescoredClassifier(RidgeClassifier()).fit(*news[:2])
-
-
-def test_it_can_be_saved(tmp_path):
-    texts = corpora.newsroom(60)
-    model = make_pipeline(TfidfVectorizer(), RescoredClassifier(BASE, cv=2, random_state=0))
-    model.fit(texts.documents, texts.Y)
-    again = load(save(model, tmp_path / "m.labelkin"))
-    np.testing.assert_array_equal(
-        again.predict_proba(texts.documents), model.predict_proba(texts.documents)
-    )

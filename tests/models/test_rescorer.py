@@ -2,15 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.special import expit, logit
+from scipy.special import logit
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.tree import DecisionTreeClassifier
 
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.label_matrix import Cells, read_labels
-from labelkin.learned.weights import LearnedWeight
-from labelkin.method.label_evidence import LogisticLabels, SVMLabels
+from labelkin.method.label_evidence import SVMLabels
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
 
@@ -19,39 +17,7 @@ Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
 SCORES = np.array([[0.1, 0.5, 0.9], [0.6, 0.2, 0.0]])
 
 
-def test_the_printed_formula_on_probabilities():
-    labels = LogisticLabels().fit(Y)
-    prior = np.array([7, 12, 8]) / 20
-    P = np.clip(SCORES, 1e-6, 1 - 1e-6)
-    Q = labels.predict_proba(P)
-    expected = P * Q / prior / (P * Q / prior + (1 - P) * (1 - Q) / (1 - prior))
-    np.testing.assert_allclose(
-        LabelRescorer(evidence_weight=1).fit(Y).rescore(SCORES), expected, rtol=1e-9
-    )
-
-
-def test_hard_fills_in_decisions():
-    labels = LogisticLabels().fit(Y)
-    content = logit(np.clip(SCORES, 1e-6, 1 - 1e-6))
-    prior = logit(np.array([7, 12, 8]) / 20)
-    expected = expit(content + labels.log_odds((SCORES >= 0.5).astype(float)) - prior)
-    np.testing.assert_allclose(
-        LabelRescorer(variant="hard", evidence_weight=1).fit(Y).rescore(SCORES), expected
-    )
-
-
-def test_both_scales_say_the_same():
-    as_odds = (
-        LabelRescorer(evidence_weight=1, scale="log_odds")
-        .fit(Y)
-        .rescore(logit(np.clip(SCORES, 1e-6, 1)))
-    )
-    np.testing.assert_allclose(
-        expit(as_odds), LabelRescorer(evidence_weight=1).fit(Y).rescore(SCORES), rtol=1e-9
-    )
-
-
-def test_accepting_and_refusing_moves_the_others():
+def test_accepted_and_rejected_labels_change_the_others():
     rescorer = LabelRescorer(evidence_weight=1).fit(Y)
     open_grain = rescorer.rescore(SCORES[:1])[0, 1]
     accepted = rescorer.rescore(SCORES[:1], known={"accepted": ["wheat"]})
@@ -61,22 +27,16 @@ def test_accepting_and_refusing_moves_the_others():
     assert rejected[0, 1] < open_grain < accepted[0, 1]
 
 
-def test_scores_that_no_retriever_gave_may_be_minus_infinity():
-    posterior = (
-        LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y).rescore([[-np.inf, 0.0, 2.0]])
-    )
-    assert posterior[0, 0] == -np.inf
-    assert np.isfinite(posterior[0, 1:]).all()
-
-
 @pytest.mark.parametrize(
     "labels", [None, SVMLabels(), RandomForestClassifier(10, random_state=0)], ids=repr
 )
-def test_any_label_classifier_goes(labels):
+def test_any_label_classifier_is_accepted(labels):
     rescorer = LabelRescorer(labels=labels, evidence_weight=1).fit(
         pd.DataFrame(0, index=range(4), columns=NAMES)
     )
-    np.testing.assert_allclose(rescorer.rescore(SCORES), np.clip(SCORES, 1e-6, 1))  # nobody has any
+    np.testing.assert_allclose(
+        rescorer.rescore(SCORES), np.clip(SCORES, 1e-6, 1)
+    )  # no document has one
     moved = LabelRescorer(labels=labels, evidence_weight=1).fit(Y).rescore(SCORES)
     assert ((moved > 0) & (moved < 1)).all()
     assert np.abs(moved - SCORES).max() > 0.01
@@ -86,7 +46,7 @@ def test_any_label_classifier_goes(labels):
 
 
 class Frequency:
-    """A label classifier made elsewhere: fit, log_odds, and nothing of ours."""
+    """A label classifier with fit and log_odds only."""
 
     def get_params(self, deep=True):
         return {}
@@ -100,7 +60,7 @@ class Frequency:
         return np.tile(self.rate, (len(L), 1))
 
 
-def test_a_label_classifier_made_elsewhere_gets_a_plain_matrix():
+def test_other_label_classifiers_get_a_plain_matrix():
     rescorer = LabelRescorer(labels=Frequency(), evidence_weight=1).fit(Y)
     np.testing.assert_allclose(rescorer.rescore(SCORES), np.clip(SCORES, 1e-6, 1), atol=1e-9)
 
@@ -133,7 +93,7 @@ def test_a_label_classifier_made_elsewhere_gets_a_plain_matrix():
         ),
     ],
 )
-def test_what_is_wrong_is_said(parameters, scores, message):
+def test_invalid_values_raise(parameters, scores, message):
     with pytest.raises(ValueError, match=message):
         LabelRescorer(**parameters).fit(Y).rescore(scores)
 
@@ -150,7 +110,7 @@ class TestCandidates:
     @pytest.mark.parametrize("labels", [None, SVMLabels()])
     @pytest.mark.parametrize("variant", ["soft", "hard"])
     @pytest.mark.parametrize("weight", [1.0, 0.4, 0.0])
-    def test_all_cells_stored_is_the_dense_answer(self, labels, variant, weight):
+    def test_all_cells_stored_equals_dense(self, labels, variant, weight):
         Y, Z, _ = self.made()
         rescorer = LabelRescorer(
             labels, variant=variant, evidence_weight=weight, scale="log_odds"
@@ -158,7 +118,7 @@ class TestCandidates:
         found = rescorer.rescore(Cells.full(Z.shape).matrix(Z.ravel()))
         np.testing.assert_allclose(found.toarray(), rescorer.rescore(Z), rtol=0, atol=1e-12)
 
-    def test_the_same_cells_come_back_zeros_included(self):
+    def test_result_has_the_same_cells_including_zeros(self):
         Y, Z, stored = self.made()
         Z[stored & (Z < 0)] = 0.0
         cells = Cells.of(sparse.csr_array(stored.astype(float)))
@@ -166,21 +126,6 @@ class TestCandidates:
         found = LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y).rescore(scores)
         assert (found.indptr == scores.indptr).all()
         assert (found.indices == scores.indices).all()
-
-    @pytest.mark.parametrize("labels", [None, DecisionTreeClassifier(max_depth=3, random_state=0)])
-    def test_a_label_that_is_no_candidate_counts_as_no(self, labels):
-        Y, Z, stored = self.made()
-        rescorer = LabelRescorer(labels, evidence_weight=1, scale="log_odds").fit(Y)
-        dense = rescorer.rescore(np.where(stored, Z, -np.inf))
-        cells = Cells.of(sparse.csr_array(stored.astype(float)))
-        found = rescorer.rescore(cells.matrix(cells.at(Z)))
-        np.testing.assert_allclose(found.data, dense[stored], rtol=0, atol=1e-12)
-
-    def test_probabilities_come_back_as_probabilities(self):
-        rescorer = LabelRescorer(evidence_weight=1).fit(Y)
-        found = rescorer.rescore(sparse.csr_array(SCORES))
-        expected = np.where(SCORES > 0, rescorer.rescore(SCORES), 0.0)
-        np.testing.assert_allclose(found.toarray(), expected, rtol=0, atol=1e-5)  # clip is 1e-6
 
     @pytest.mark.parametrize(
         ("scores", "message"),
@@ -190,12 +135,12 @@ class TestCandidates:
             ([[0.5, 0.5]], r"documents × labels, \(n, 3\), got shape \(1, 2\)"),
         ],
     )
-    def test_wrong_cells_are_named(self, scores, message):
+    def test_invalid_cells_raise(self, scores, message):
         with pytest.raises(ValueError, match=message):
             LabelRescorer(evidence_weight=1).fit(Y).rescore(sparse.csr_array(scores))
 
 
-def test_named_scores_are_arranged_by_name():
+def test_columns_of_scores_are_ordered_by_name():
     rescorer = LabelRescorer(evidence_weight=1).fit(Y)
     expected = rescorer.rescore(SCORES)
     frame = pd.DataFrame(SCORES, columns=NAMES)[["wheat", "gold", "grain"]]
@@ -214,7 +159,7 @@ class TestLearningMore:
     )
     scores = rng.random((7, 5))
 
-    def test_learning_in_two_steps_is_learning_at_once(self):
+    def test_learn_more_equals_fit_on_all(self):
         known = np.full((7, 5), np.nan)
         known[:, 1] = 1
         both = LabelRescorer(evidence_weight=1).fit(np.vstack([self.first, self.further]))
@@ -225,13 +170,7 @@ class TestLearningMore:
         np.testing.assert_array_equal(more.label_sets_.count, both.label_sets_.count)
         assert more.label_sets_.n_documents == 65
 
-    def test_the_rescorer_itself_stays_as_it_is(self):
-        rescorer = LabelRescorer(evidence_weight=1).fit(self.first)
-        before = rescorer.rescore(self.scores)
-        rescorer.learn_more(self.further)
-        np.testing.assert_array_equal(rescorer.rescore(self.scores), before)
-
-    def test_what_was_learned_about_predicted_labels_is_kept(self):
+    def test_learn_more_keeps_the_learned_rule(self):
         scores = np.clip(self.rng.random((40, 5)), 0.01, 0.99)
         rescorer = LabelRescorer(evidence_weight="auto").fit(self.first, scores=scores)
         more = rescorer.learn_more(self.further)
@@ -239,29 +178,20 @@ class TestLearningMore:
         kept, before = more.combination_.predicted, rescorer.combination_.predicted
         assert kept.correction is before.correction
 
-    def test_label_evidence_that_keeps_no_counts_says_so(self):
+    def test_learn_more_needs_counted_label_sets(self):
         rescorer = LabelRescorer(LogisticRegression(), evidence_weight=1).fit(self.first)
         with pytest.raises(ValueError, match="or SVMLabels, got PerLabelEvidence"):
             rescorer.learn_more(self.further)
 
 
-def test_rescoring_leaves_the_scores_unchanged() -> None:
-    Y = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0], [0, 0, 1]])
-    scores = np.random.default_rng(0).normal(size=Y.shape)
-    rescorer = LabelRescorer(evidence_weight=1.0, scale="log_odds").fit(Y)
-    given = scores.copy()
-    rescorer.rescore(given)
-    np.testing.assert_array_equal(given, scores)
-
-
 class TestCautiousWeight:
-    """Without out-of-fold scores nothing says how far scores can be trusted."""
+    """Without out-of-fold scores the weight of predicted labels is small."""
 
     def fitted(self, **parameters):
         with pytest.warns(UserWarning, match=r"Without out-of-fold .* so it is 0\.1\. Use"):
             return LabelRescorer(scale="log_odds", **parameters).fit(Y)
 
-    def test_predicted_labels_count_a_tenth(self):
+    def test_predicted_labels_have_weight_one_tenth(self):
         scores = logit(np.clip(SCORES, 1e-6, 1 - 1e-6))
         tenth = LabelRescorer(evidence_weight=0.1, scale="log_odds").fit(Y)
         cautious = self.fitted()
@@ -279,13 +209,13 @@ class TestCautiousWeight:
         assert moved[0] > 0.5
 
     @pytest.mark.parametrize(("labels", "weight"), [(None, 0.75), (LogisticRegression(), 0.1)])
-    def test_known_labels_weigh_less_if_label_evidence_is_not_linear(self, labels, weight):
+    def test_known_labels_have_less_weight_if_not_linear(self, labels, weight):
         assert self.fitted(labels=labels).combination_.known.weight == weight
         X = np.eye(len(Y))
         model = LabelDependenceClassifier(NaiveBayes(), labels=labels).fit(X, Y)
         assert model.rescorer_.combination_.known.weight == weight
 
-    def test_blocks_of_label_sets_count_the_same(self):
+    def test_blocks_of_label_sets_have_the_same_weight(self):
         labels = read_labels(Y)
         with pytest.warns(UserWarning, match="so it is 0.1"):
             blocks = LabelRescorer(scale="log_odds").fit_blocks(
@@ -293,17 +223,3 @@ class TestCautiousWeight:
             )
         scores = np.array([[-1.0, 0.0, 2.0]])
         np.testing.assert_allclose(blocks.rescore(scores), self.fitted().rescore(scores), rtol=1e-9)
-
-    def test_more_is_learned_with_the_same_caution(self):
-        more = self.fitted().learn_more(Y)
-        assert more.evidence_weight_ == 0.1
-
-    def test_scores_and_numbers_are_no_reason_to_warn(self, recwarn):
-        scores = np.random.default_rng(0).random((len(Y), 3))
-        LabelRescorer().fit(Y, scores=scores)
-        LabelRescorer(evidence_weight=1).fit(Y)
-        assert not [w for w in recwarn if issubclass(w.category, UserWarning)]
-
-    def test_a_learned_weight_that_is_named_needs_scores(self):
-        with pytest.raises(ValueError, match="scores must be given to learn a weight"):
-            LabelRescorer(evidence_weight=LearnedWeight()).fit(Y)

@@ -1,4 +1,4 @@
-"""Blocks are counted and added up in one fixed tree, wherever it happens."""
+"""Counts of blocks are added up in a fixed tree, and models fitted from blocks are equal."""
 
 from operator import add
 
@@ -8,10 +8,8 @@ import pytest
 from scipy import sparse
 
 from labelkin import LabelRescorer, LearnedWeight, LogisticLabels, NaiveBayes
-from labelkin.content.naive_bayes import count_terms
-from labelkin.evaluation.metrics import evaluate, evaluate_blocks
+from labelkin.evaluation.metrics import evaluate_blocks
 from labelkin.label_matrix import read_labels
-from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.prediction import evaluate_model_blocks
 from labelkin.scaling.blocks import Local, read_block, row_blocks
 
@@ -25,71 +23,20 @@ def in_rounds(values):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 8, 11, 100])
-def test_a_fold_is_a_tree_of_neighbours_in_rounds(n):
+def test_fold_adds_neighbours_in_rounds(n):
     values = np.random.default_rng(n).normal(size=n) * 10.0 ** np.arange(n)[::-1] ** 0.5
     assert Local().fold(float, add, iter(values)) == in_rounds([float(v) for v in values])
 
 
-def test_the_tree_is_not_a_running_sum():
-    assert Local().fold(str, "({}{})".format, range(6)) == "(((01)(23))(45))"
-
-
-def test_few_sums_are_alive_at_a_time():
-    alive, most = 0, 0
-
-    def count(_):
-        nonlocal alive, most
-        alive += 1
-        most = max(most, alive)
-        return 1
-
-    def join(one, other):
-        nonlocal alive
-        alive -= 1
-        return one + other
-
-    assert Local().fold(count, join, range(1000)) == 1000
-    assert most <= 11  # log₂ 1000, and the block itself
-
-
-def test_a_block_is_counted_when_its_turn_comes():
-    seen = []
-    answers = Local().map(lambda block, by: seen.append(block) or block * by, iter([1, 2, 3]), by=2)
-    assert next(answers) == 2
-    assert seen == [1]
-    assert list(answers) == [4, 6]
-
-
-def test_no_block_is_an_error():
-    with pytest.raises(ValueError, match="at least one block to count, got none"):
-        Local().fold(int, add, [])
-
-
-def test_label_sets_terms_and_evaluations_add_up_over_blocks():
-    rng = np.random.default_rng(0)
-    X, Y = rng.poisson(0.3, (50, 9)).astype(float), (rng.random((50, 4)) < 0.4).astype(float)
-    Z = rng.normal(size=Y.shape)
-    labels = read_labels(Y)
-    blocks = [slice(start, start + 7) for start in range(0, 50, 7)]
-    sets = Local().fold(lambda rows: count_label_sets(labels.rows(rows)), LabelSets.merge, blocks)
-    whole = count_label_sets(labels)
-    assert (sets.count == whole.count).all()
-    assert (sets.positive != whole.positive).nnz == 0
-    terms = Local().fold(lambda rows: count_terms(X[rows], labels.rows(rows)), add, blocks)
-    assert (terms.inside != count_terms(X, labels).inside).nnz == 0
-    judged = Local().fold(lambda rows: evaluate(Y[rows], Z[rows]), add, blocks)
-    assert judged["log_loss"] == pytest.approx(evaluate(Y, Z)["log_loss"], abs=1e-12)
-
-
 class TestFittingFromBlocks:
-    """Documents that come block by block teach what all of them do."""
+    """A model fitted block by block equals the model of all documents."""
 
     def made(self):
         rng = np.random.default_rng(0)
         return rng.poisson(0.3, (90, 9)).astype(float), (rng.random((90, 5)) < 0.4).astype(float)
 
     @pytest.mark.parametrize("labels", [None, LogisticLabels(neighbours=3)])
-    def test_label_sets_are_the_same_bits(self, labels):
+    def test_label_sets_are_equal(self, labels):
         _, Y = self.made()
         blocks = iter([Y[:10], Y[10:11], Y[11:60], Y[60:]])
         found = LabelRescorer(labels, evidence_weight=0.5).fit_blocks(blocks)
@@ -98,7 +45,7 @@ class TestFittingFromBlocks:
         assert found.rescore(scores).tobytes() == whole.rescore(scores).tobytes()
         assert found.label_sets_.count.sum() == 90
 
-    def test_what_cannot_be_counted_is_an_error(self):
+    def test_rules_that_do_not_add_up_raise(self):
         _, Y = self.made()
         with pytest.raises(ValueError, match="requires LogisticLabels or SVMLabels"):
             LabelRescorer(evidence_weight=LearnedWeight()).fit_blocks([Y])
@@ -118,7 +65,7 @@ class TestFittingFromBlocks:
             parts.partial_fit(X[:3], Y[:2])
 
 
-def test_matrices_are_cut_into_rows_of_their_own_kind():
+def test_row_blocks_keep_the_type_of_matrices():
     dense, texts = np.arange(10.0).reshape(5, 2), list("abcde")
     frame, labels = pd.DataFrame(dense), read_labels(dense > 4)
     for block, first in zip(
@@ -135,7 +82,7 @@ def test_matrices_are_cut_into_rows_of_their_own_kind():
         list(row_blocks(dense, size=0))
 
 
-def test_a_path_is_what_is_in_the_file(tmp_path):
+def test_paths_are_read(tmp_path):
     Y = np.eye(3)
     np.save(tmp_path / "a.npy", Y)
     sparse.save_npz(tmp_path / "a.npz", sparse.coo_array(Y))
@@ -148,19 +95,19 @@ def test_a_path_is_what_is_in_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.npy", "a.npz"])
-def test_a_damaged_file_is_named(tmp_path, name):
+def test_damaged_file_is_named(tmp_path, name):
     path = tmp_path / name
     np.save(tmp_path / "a.npy", np.eye(3))
     sparse.save_npz(tmp_path / "a.npz", sparse.csr_array(np.eye(3)))
     whole = path.read_bytes()
     for damaged in (b"", b"no such thing", whole[: len(whole) // 2], whole[:-9]):
         path.write_bytes(damaged)
-        with pytest.raises(ValueError, match=rf"{name} must be an array .*damaged or something"):
+        with pytest.raises(ValueError, match=rf"{name}: it must be an a.*Write it again"):
             read_block(path)
 
 
 @pytest.mark.parametrize("block", [np.eye(3), "a.npz", (np.eye(3),), (np.eye(3),) * 4])
-def test_a_block_of_other_parts_is_an_error(block):
+def test_block_with_other_parts_raises(block):
     model = NaiveBayes().fit(np.eye(3), np.eye(3))
     for work in (
         lambda: NaiveBayes().fit_blocks([block]),
@@ -169,15 +116,3 @@ def test_a_block_of_other_parts_is_an_error(block):
     ):
         with pytest.raises(ValueError, match=r"A block must be a tuple of .*, got .*row_blocks"):
             work()
-
-
-def test_naive_bayes_of_blocks_is_that_of_the_whole():
-    rng = np.random.default_rng(3)
-    X, Y = rng.integers(0, 4, (50, 9)), (rng.random((50, 5)) < 0.3).astype(float)
-    Y[3, 2] = np.nan
-    whole, found = NaiveBayes().fit(X, Y), NaiveBayes().fit_blocks(row_blocks(X, Y, size=7))
-    for name in ("inside", "unknown"):
-        one, other = (getattr(model.counts_, name).toarray() for model in (whole, found))
-        np.testing.assert_array_equal(one, other)
-    assert vars(found).keys() == vars(whole).keys()
-    np.testing.assert_array_equal(found.log_odds(X), whole.log_odds(X))

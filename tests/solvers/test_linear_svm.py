@@ -122,26 +122,6 @@ def test_training_part_of_one_class_predicts_it(way):
         np.testing.assert_allclose(svms.out_of_fold[left_out, j], expected, atol=1e-4)
 
 
-def test_label_of_one_class_is_constant(way):
-    X, Y, folds = made_up(seed=6, n_labels=3)
-    Y[:, 0], Y[:, 1], Y[:, 2] = 0, 1, np.nan
-    svms = solve_svms(X, read_labels(Y), folds)
-    assert not svms.weights.any()
-    np.testing.assert_array_equal(svms.bias, [-1, 1, 0])
-    np.testing.assert_array_equal(svms.out_of_fold, np.tile([-1, 1, 0], (len(folds), 1)))
-    assert svms.converged.all()
-
-
-def test_permuted_labels_give_permuted_result(way):
-    X, Y, folds = made_up(seed=8)
-    order = [2, 0, 3, 1]
-    svms = solve_svms(X, read_labels(Y), folds)
-    permuted = solve_svms(X, read_labels(Y[:, order]), folds)
-    np.testing.assert_array_equal(permuted.weights, svms.weights[order])
-    np.testing.assert_array_equal(permuted.bias, svms.bias[order])
-    np.testing.assert_array_equal(permuted.out_of_fold, svms.out_of_fold[:, order])
-
-
 def test_number_of_jobs_does_not_change_result(way):
     X, Y, folds = made_up(seed=9, n_labels=12)
     one, two, again = (
@@ -170,14 +150,6 @@ def test_dense_and_unsorted_documents_give_same_result(way):
         svms = solve_svms(same, read_labels(Y), folds)
         np.testing.assert_allclose(svms.weights, expected.weights, atol=1e-10)
     np.testing.assert_array_equal(twice.data, before.data)
-
-
-def test_missing_numba_is_replaced_by_scikit_learn(monkeypatch, without_numba):
-    X, Y, folds = made_up(seed=14)
-    expected = without_numba(lambda: solve_svms(X, read_labels(Y), folds))
-    monkeypatch.setitem(sys.modules, "labelkin.solvers.kernels", None)
-    monkeypatch.delattr("labelkin.solvers.kernels", raising=False)
-    np.testing.assert_array_equal(solve_svms(X, read_labels(Y), folds).weights, expected.weights)
 
 
 def test_import_does_not_load_numba():

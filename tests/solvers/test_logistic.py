@@ -82,24 +82,6 @@ def test_weights_equal_scipy_on_plain_documents(unknown):
     np.testing.assert_array_equal(np.diag(found.weights), 0)
 
 
-@pytest.mark.parametrize("unknown", [0.0, 0.2])
-def test_offset_and_penalty_equal_scipy(unknown):
-    rng = np.random.default_rng(5)
-    Y = correlated_labels(5, p=6, unknown=unknown)
-    sets = count_label_sets(read_labels(Y))
-    offset = rng.normal(size=(sets.n_sets, 6))
-    found = fit_map_logistic(sets, offset=offset, penalty_factor=3.0)
-    inputs, positive = sets.inputs().toarray(), sets.positive.toarray()
-    hidden = np.zeros_like(inputs) if sets.unknown is None else sets.unknown.toarray()
-    for j in range(6):
-        rows = np.repeat(np.arange(sets.n_sets), (sets.count * (1 - hidden[:, j])).astype(int))
-        X = np.column_stack([np.delete(inputs[rows], j, axis=1), np.ones(len(rows))])
-        penalty = 6 / plain_problem(Y, j)[2]
-        best = optimum(X, positive[rows, j], penalty, offset[rows, j])
-        np.testing.assert_allclose(column(found, j), best, atol=1e-5)
-    np.testing.assert_array_equal(np.diag(found.weights), 0)
-
-
 @pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_weights_of_real_inputs_equal_scipy(own, form):
@@ -164,41 +146,10 @@ def test_few_documents_and_labels_are_accepted(n, p):
     assert np.all(found.bias > 0) if n else np.all(found.bias == 0)
 
 
-def test_unknown_label_has_zero_weights():
-    Y = correlated_labels(0)
-    Y[:, 4] = np.nan
-    found = fit_map_logistic(count_label_sets(read_labels(Y)))
-    np.testing.assert_array_equal(found.weights[:, 4], 0)
-    assert found.bias[4] == 0
-    assert np.isfinite(found.weights).all()
-
-
-def test_extreme_document_weights_reach_optimum():
-    Y = correlated_labels(6, n=40)
-    X, y, tau = plain_problem(Y, 2)
-    for weight in (1e-25, 1e7):
-        sets = count_label_sets(read_labels(Y), np.full(len(Y), weight))
-        found = fit_map_logistic(sets)
-        ours = column(found, 2)
-        gradient = weight * X.T @ (expit(X @ ours) - y) + 2 / tau * ours
-        assert np.abs(gradient).max() < 1e-4 * weight
-
-
 def test_too_few_steps_raise_warning(monkeypatch):
     monkeypatch.setattr(newton, "NEWTON_STEPS", 1)
     with pytest.warns(RuntimeWarning, match="settle in 1 steps, 7 labels did not"):
         fit_map_logistic(count_label_sets(read_labels(correlated_labels(0))))
-
-
-@pytest.mark.parametrize("factor", [0.0, -1.0, np.inf])
-def test_invalid_penalty_raises(factor):
-    with pytest.raises(ValueError, match=r"penalty must be finite and above 0, got"):
-        fit_map_logistic(count_label_sets(read_labels(np.eye(3))), penalty_factor=factor)
-
-
-def test_other_inputs_require_own_column_zero_false():
-    with pytest.raises(ValueError, match=r"got 2 inputs and 3 labels\. Pass own_column_zero=False"):
-        fit_logistic_layer(np.ones((4, 2)), np.ones((4, 3)), np.ones(4), np.ones(3))
 
 
 def test_infinite_offset_raises():

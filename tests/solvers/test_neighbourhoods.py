@@ -26,13 +26,13 @@ def spread_of(Y, times):
     return 1 + (times @ sizes - Y.T @ times) / times.sum()
 
 
-def reference(j, Y, times, hidden, spread, neighbours, rest):
+def reference(j, Y, times, hidden, spread, neighbours):
     """Minimise the objective of one label on the raw rows."""
     Y = Y.toarray()
     rows = np.ones(len(Y), bool) if hidden is None else hidden.toarray()[:, j] == 0
     inputs = Y[:, neighbours]
     others = Y.sum(axis=1) - inputs.sum(axis=1) - Y[:, j]
-    columns = [inputs, others[:, None] if rest else np.zeros((len(Y), 0)), np.ones((len(Y), 1))]
+    columns = [inputs, others[:, None], np.ones((len(Y), 1))]
     A, y, c = np.hstack(columns)[rows], Y[rows, j], times[rows]
     penalty = 2 * spread[j] / (len(neighbours) + 2)
 
@@ -48,29 +48,26 @@ def reference(j, Y, times, hidden, spread, neighbours, rest):
     return found.x
 
 
-@pytest.mark.parametrize("rest", [True, False])
 @pytest.mark.parametrize("unknown", [True, False])
-def test_weights_equal_scipy_on_unmerged_rows(way, rest, unknown):
+def test_weights_equal_scipy_on_unmerged_rows(way, unknown):
     Y, times, hidden = made(unknown=unknown)
     spread = spread_of(Y, times)
-    term = fit_neighbourhoods(Y, times, spread, unknown=hidden, most=6, rest=rest, tol=1e-13)
+    term = fit_neighbourhoods(Y, times, spread, unknown=hidden, most=6, tol=1e-13)
     for j in range(0, Y.shape[1], 3):
         column = slice(term.weights.indptr[j], term.weights.indptr[j + 1])
         neighbours = term.weights.indices[column]
-        expected = reference(j, Y, times, hidden, spread, neighbours, rest)
-        found = term.weights.data[column] + (term.rest[j] if rest else 0.0)
+        expected = reference(j, Y, times, hidden, spread, neighbours)
+        found = term.weights.data[column] + term.rest[j]
         np.testing.assert_allclose(found, expected[: len(neighbours)], rtol=0, atol=2e-5)
         assert term.bias[j] == pytest.approx(expected[-1], abs=2e-5)
-        if rest:
-            assert term.rest[j] == pytest.approx(expected[-2], abs=2e-5)
+        assert term.rest[j] == pytest.approx(expected[-2], abs=2e-5)
 
 
-@pytest.mark.parametrize("rest", [True, False])
 @pytest.mark.parametrize("unknown", [True, False])
-def test_result_without_numba_is_equal(rest, unknown, without_numba):
+def test_result_without_numba_is_equal(unknown, without_numba):
     pytest.importorskip("numba", reason="compiled loops need the extra labelkin[fast]")
     Y, times, hidden = made(p=40, seed=3, unknown=unknown, fractions=True)
-    settings = {"unknown": hidden, "rest": rest, "tol": 1e-13}
+    settings = {"unknown": hidden, "tol": 1e-13}
     spread = spread_of(Y, times)
 
     def fitted():
@@ -81,7 +78,6 @@ def test_result_without_numba_is_equal(rest, unknown, without_numba):
     assert (one.weights.indices == other.weights.indices).all()
     np.testing.assert_allclose(one.weights.data, other.weights.data, rtol=0, atol=1e-5)
     np.testing.assert_allclose(one.bias, other.bias, rtol=0, atol=1e-5)
-    assert (one.rest is None) == (not rest)
 
 
 def test_number_of_threads_does_not_change_result(way):

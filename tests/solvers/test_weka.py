@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit
 
 from labelkin.label_matrix import read_labels
-from labelkin.method.label_evidence import LogisticLabels, prior_scale
+from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.solvers import weka
 
@@ -103,12 +103,3 @@ def test_weights_and_sweeps_equal_plain_loop(unknown):
         ours = np.append(found.bias[j], np.delete(found.weights[:, j], j))
         np.testing.assert_allclose(ours, beta, rtol=0, atol=1e-11)
         assert found.sweeps[j] == sweeps
-
-
-def test_weka_stops_near_exact_optimum():
-    rng = np.random.default_rng(4)
-    Y = (rng.normal(size=(300, 1)) + rng.normal(size=(300, 5)) > 1).astype(float)
-    sets = count_label_sets(read_labels(Y))
-    weka, exact = fit_weka_logistic(sets), LogisticLabels().fit(Y)
-    gap = np.abs(weka.weights - exact.weights_).max()
-    assert 1e-6 < gap < 0.1

@@ -1,4 +1,4 @@
-"""Model files taken apart and put together by the book, with none of the library's code."""
+"""Model files split and joined by the specification, without code of the library."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ class Parts(NamedTuple):
     data: bytes
 
 
-def take_apart(path):
+def split_file(path):
     """Return the three parts of a file, after checking its lengths and its checksum."""
     raw = path.read_bytes()
     magic, version, _, *lengths = struct.unpack_from(FIXED, raw)
@@ -26,8 +26,8 @@ def take_apart(path):
     return Parts(json.loads(raw[64:about]), json.loads(raw[about:model]), raw[model:-32])
 
 
-def put_together(path, about, model, data=b"", version=3, writer=b"0.1.0"):
-    """Write a file whose checksum is right, whatever is in it."""
+def join_file(path, about, model, data=b"", version=3, writer=b"0.1.0"):
+    """Write a file with a valid checksum and any content."""
     about, model = (
         part if isinstance(part, bytes) else json.dumps(part).encode() for part in (about, model)
     )

@@ -1,4 +1,4 @@
-"""Damaged, foreign and interrupted files are errors with a reason; what a file says of itself."""
+"""Damaged, foreign and incomplete files raise errors with a reason; headers."""
 
 import errno
 import os
@@ -8,22 +8,19 @@ import re
 import struct
 import sys
 import warnings
-import zipfile
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pytest
-from forged_files import FIXED, MAGIC, put_together, take_apart
-from sklearn.exceptions import InconsistentVersionWarning
+from forged_files import FIXED, MAGIC, join_file, split_file
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from labelkin import LabelRescorer, NaiveBayes, PerLabel, cli
-from labelkin.storage import VersionWarning, load, read_header, save
+from labelkin import LabelRescorer, NaiveBayes, PerLabel
+from labelkin.storage import load, read_header, save
 
 SETS = [["sea"], ["sea", "town"], ["town"], []]
 
@@ -73,7 +70,7 @@ def overwritten(raw, other, draw):
 DAMAGES = (flipped, truncated, appended, spliced, overwritten)
 
 
-def test_a_thousand_random_damages_are_all_errors(path, other, tmp_path):
+def test_random_damage_is_detected(path, other, tmp_path):
     whole, second, draw = path.read_bytes(), other.read_bytes(), random.Random(0)
     damaged = tmp_path / "damaged.labelkin"
     for i in range(1000):
@@ -86,27 +83,17 @@ def test_a_thousand_random_damages_are_all_errors(path, other, tmp_path):
             assert re.search(r"damaged|cut off|not a labelkin|format version", message), message
 
 
-def test_every_bit_of_the_fixed_header_and_the_checksum_counts(path, tmp_path):
-    whole, damaged = path.read_bytes(), tmp_path / "damaged.labelkin"
-    for place in (*range(64), *range(len(whole) - 32, len(whole))):
-        for bit in range(8):
-            raw = bytearray(whole)
-            raw[place] ^= 1 << bit
-            damaged.write_bytes(raw)
-            assert str(damaged) in why_not(load, damaged)
-
-
-def test_nothing_is_interpreted_before_the_checksum_is_right(path, monkeypatch):
+def test_checksum_is_verified_first(path, monkeypatch):
     raw = bytearray(path.read_bytes())
     raw[100] ^= 1
     path.write_bytes(raw)
-    monkeypatch.setattr("labelkin.storage.file.json", None)  # whoever parses, fails
+    monkeypatch.setattr("labelkin.storage.file.json", None)  # parsing fails
     for read in (load, read_header):
         assert "checksum is not that of its contents. Copy it again" in why_not(read, path)
 
 
 @pytest.mark.parametrize("part", [40, 48, 56])
-def test_a_header_that_lies_about_lengths_costs_no_memory(path, part):
+def test_forged_lengths_allocate_no_memory(path, part):
     raw = bytearray(path.read_bytes())
     raw[part : part + 8] = (2**62).to_bytes(8, "little")
     path.write_bytes(raw)
@@ -116,7 +103,7 @@ def test_a_header_that_lies_about_lengths_costs_no_memory(path, part):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is bounded there")
 @pytest.mark.parametrize("part", [0, 1, 2])
-def test_a_file_of_gaps_that_no_memory_holds_is_named(tmp_path, part):
+def test_sparse_file_larger_than_memory_is_named(tmp_path, part):
     import resource
 
     lengths = [8, 8, 64]
@@ -129,7 +116,7 @@ def test_a_file_of_gaps_that_no_memory_holds_is_named(tmp_path, part):
     resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + 2**30, before[1]))
     try:
         with pytest.raises(
-            ValueError, match=r"gaps has 21,474,836,\d+ bytes, and there is no memo"
+            ValueError, match=r"gaps has a part of 21,474,836,\d+ bytes, and there is no memo"
         ):
             load(path)
         if part == 0:
@@ -139,8 +126,8 @@ def test_a_file_of_gaps_that_no_memory_holds_is_named(tmp_path, part):
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def test_a_newer_format_is_named_with_the_version_that_wrote_it(path):
-    put_together(path, b"?", b"?", version=7, writer=b"3.2.1")
+def test_newer_format_is_named_with_its_writer(path):
+    join_file(path, b"?", b"?", version=7, writer=b"3.2.1")
     for read in (load, read_header):
         message = why_not(read, path)
         assert "format version 7, written by labelkin '3.2.1', and this" in message
@@ -148,18 +135,14 @@ def test_a_newer_format_is_named_with_the_version_that_wrote_it(path):
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])
-def test_a_file_of_an_older_format_has_to_be_trained_again(path, version, capsys):
-    put_together(path, b"?", b"?", version=version)
+def test_older_format_asks_for_training(path, version):
+    join_file(path, b"?", b"?", version=version)
     sentence = (
         f"{path} has format version {version}, written by labelkin '0.1.0', and this labelkin "
         "reads version 3. Train the model again."
     )
     for read in (load, read_header):
         assert why_not(read, path) == sentence
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["suggest", str(path), "tea"])
-    assert ended.value.code == 2
-    assert sentence in " ".join(capsys.readouterr().err.split())
 
 
 class Bomb:
@@ -173,32 +156,25 @@ class Bomb:
 
 
 @pytest.mark.parametrize("protocol", range(2, 6))
-def test_a_pickle_is_named_and_not_opened(tmp_path, protocol):
+def test_pickle_is_named_and_not_loaded(tmp_path, protocol):
     path = tmp_path / "model.labelkin"
     path.write_bytes(pickle.dumps(Bomb(tmp_path / "trace"), protocol=protocol))
-    assert "looks like a pickle (joblib files are pickles, too)" in why_not(load, path)
+    assert "looks like a pickle, as joblib files are" in why_not(load, path)
     assert not (tmp_path / "trace").exists()
-
-
-def test_joblib_files_are_named(tmp_path):
-    path = tmp_path / "model.labelkin"
-    kinds = {0: "a pickle", 3: "zlib data", ("gzip", 3): "a gzip archive"}
-    for compress, kind in kinds.items():
-        joblib.dump({"a": np.zeros(3)}, path, compress=compress)
-        assert f"is not a labelkin model file: it looks like {kind}" in why_not(load, path)
 
 
 @pytest.mark.parametrize(
     ("raw", "kind"),
     [
-        (b"", "an empty file"),
-        (b"<!DOCTYPE html><html><body>404</body></html>", "a web page, perhaps of a failed"),
-        (b"label,score\nsea,0.5\n", "some other kind of data"),
-        (bytes(range(1, 200)), "some other kind of data"),
-        (b"\x89LABELKIN\n\x1a\n" + bytes(90), "one of ours whose line ends a transfer has changed"),
+        (b"", "another kind of data"),
+        (b"label,score\nsea,0.5\n", "another kind of data"),
+        (
+            b"\x89LABELKIN\n\x1a\n" + bytes(90),
+            "a model file whose line ends a transfer has changed",
+        ),
     ],
 )
-def test_other_files_are_named_by_how_they_begin(tmp_path, raw, kind):
+def test_other_files_are_named_by_first_bytes(tmp_path, raw, kind):
     path = tmp_path / "model.labelkin"
     path.write_bytes(raw)
     for read in (load, read_header):
@@ -207,26 +183,19 @@ def test_other_files_are_named_by_how_they_begin(tmp_path, raw, kind):
         assert "labelkin.save(model, path) writes model files." in message
 
 
-def test_zip_files_are_named(tmp_path):
-    path = tmp_path / "model.labelkin"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("schema.json", "{}")
-    assert "a zip archive, as .npz, .skops" in why_not(load, path)
-
-
-def test_a_folder_and_a_missing_file_are_named(tmp_path):
-    with pytest.raises(IsADirectoryError, match=r"one file, got the folder .* Name a file in it"):
+def test_folder_and_missing_file_are_named(tmp_path):
+    with pytest.raises(ValueError, match=r"A model must be an ordinary file, got"):
         load(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"no model file .*none.labelkin .*labelkin.save"):
         load(tmp_path / "none.labelkin")
-    with pytest.raises(IsADirectoryError, match="one file, got the folder"):
+    with pytest.raises(FileExistsError, match=r"must be an ordinary file, and .* is a folder"):
         save(LabelRescorer().fit(SETS), tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"folder .*nowhere must exist to save m.labelkin"):
+    with pytest.raises(FileNotFoundError, match=r"nowhere.m\.labelkin"):
         save(LabelRescorer().fit(SETS), tmp_path / "nowhere" / "m.labelkin")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are of Unix")
-def test_a_pipe_does_not_keep_us_waiting(tmp_path):
+def test_pipe_is_rejected(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert "an ordinary file" in why_not(load, tmp_path / "pipe")
 
@@ -237,7 +206,7 @@ class Interrupted(BaseException):
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "disk full"), Interrupted()], ids=repr)
 @pytest.mark.parametrize("step", ["os.replace", "os.fsync", "labelkin.storage.file.array_bytes"])
-def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(path, monkeypatch, step, error):
+def test_interrupted_save_leaves_only_the_old_file(path, monkeypatch, step, error):
     before = path.read_bytes()
 
     def fail(*_):
@@ -250,49 +219,13 @@ def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(path, monkeypa
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_model_that_cannot_be_saved_leaves_the_old_file(path):
-    before = path.read_bytes()
-    model = LabelRescorer().fit(SETS)
-    model.note = lambda: None
-    with pytest.raises(TypeError, match="no code"):
-        save(model, path)
-    assert path.read_bytes() == before
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_a_save_replaces_the_old_file_whole(path):
-    model = NaiveBayes().fit([[1, 0], [0, 2]], [["a"], ["b"]])
-    assert save(model, str(path)) == path
-    assert isinstance(load(path), NaiveBayes)
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_a_link_stays_a_link(path, tmp_path):
-    link = tmp_path / "newest.labelkin"
-    link.symlink_to(path)
-    save(NaiveBayes().fit([[1, 0], [0, 2]], [["a"], ["b"]]), link)
-    assert link.is_symlink()
-    assert isinstance(load(path), NaiveBayes)
-
-
-def test_the_file_is_laid_out_as_documented(path):
-    about, model, data = take_apart(path)
-    assert about["model"] == "LabelRescorer"
-    assert set(model) == {"model", "parts", "arrays"}
-    ends = sum(
-        -(-np.prod(shape) * np.dtype(dtype).itemsize // 64) * 64
-        for dtype, shape, _ in model["arrays"]
-    )
-    assert ends == len(data)
-
-
 X = np.array([[3.0, 0], [2, 1], [0, 4], [1, 1]])
 Y = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
 TEXTS = ["sea sea", "sea town", "town", "gulls"]
 SETS = [["sea"], ["sea", "town"], ["town"], []]
 
 
-def test_a_header_says_what_was_saved(tmp_path):
+def test_header_describes_the_model(tmp_path):
     summary = {"corpus": "coast", "documents": 4, "micro_f1": 0.75, "nested": {"list": [1, None]}}
     model = make_pipeline(CountVectorizer(), NaiveBayes()).fit(TEXTS, SETS)
     path = save(model, tmp_path / "coast.labelkin", summary=summary)
@@ -301,10 +234,8 @@ def test_a_header_says_what_was_saved(tmp_path):
     assert header.format_version == 3
     assert header.model == "Pipeline"
     assert header.labels == ("sea", "town")
-    assert header.n_labels == 2
     assert header.summary == summary
     assert header.file_bytes == path.stat().st_size
-    assert header.array_bytes == len(take_apart(path).data)
     assert set(header.class_names) == {
         "NaiveBayes",
         "TermCounts",
@@ -316,53 +247,23 @@ def test_a_header_says_what_was_saved(tmp_path):
         assert header.versions[package] == version(package)
 
 
-def test_no_summary_is_none(tmp_path):
-    assert read_header(save(LabelRescorer().fit(SETS), tmp_path / "model")).summary is None
-
-
-@pytest.mark.parametrize(
-    ("labels", "names"),
-    [
-        (Y, (0, 1)),
-        (SETS, ("sea", "town")),
-        ([{("a", 1)}, {2}, {2}, set()], ("('a', 1)", "2")),
-        ([{"½", "né"}, {"½"}, {"né"}, set()], ("né", "½")),
-    ],
-)
-def test_labels_of_any_kind_are_named(tmp_path, labels, names):
-    header = read_header(save(NaiveBayes().fit(X, labels), tmp_path / "model"))
-    assert sorted(map(str, header.labels)) == sorted(map(str, names))
-
-
-def test_a_vectoriser_has_no_labels(tmp_path):
-    header = read_header(save(CountVectorizer().fit(TEXTS), tmp_path / "model"))
-    assert (header.labels, header.n_labels) == ((), 0)
-
-
-def test_the_model_is_not_built_for_its_header(tmp_path, monkeypatch):
-    path = save(LabelRescorer().fit(SETS), tmp_path / "model")
-    monkeypatch.setattr("labelkin.storage.codec.decode_model", None)
-    assert read_header(path).model == "LabelRescorer"
-
-
 def saved_by(path, **versions):
-    about, model, data = take_apart(path)
-    return put_together(path, {**about, "versions": about["versions"] | versions}, model, data)
+    about, model, data = split_file(path)
+    return join_file(path, {**about, "versions": about["versions"] | versions}, model, data)
 
 
-def test_another_scikit_learn_is_named_with_both_versions(tmp_path):
+def test_other_scikit_learn_version_warns(tmp_path):
     path = save(PerLabel(LogisticRegression()).fit(X, Y), tmp_path / "model.labelkin")
     saved_by(path, **{"scikit-learn": "1.2.3"})
     now = version("scikit-learn")
     with pytest.warns(
-        VersionWarning, match=rf"model.labelkin was saved with .*1\.2\.3.*{now}"
+        UserWarning, match=rf"model.labelkin was saved with .*1\.2\.3.*{now}"
     ) as warned:
         load(path)
     assert warned[0].filename == __file__
-    assert issubclass(VersionWarning, InconsistentVersionWarning)
 
 
-def test_a_model_of_ours_alone_does_not_depend_on_scikit_learn(tmp_path):
+def test_model_without_scikit_learn_parts_does_not_warn(tmp_path):
     path = save(NaiveBayes().fit(X, Y), tmp_path / "model.labelkin")
     saved_by(path, **{"scikit-learn": "1.2.3"})
     with warnings.catch_warnings():
@@ -370,10 +271,10 @@ def test_a_model_of_ours_alone_does_not_depend_on_scikit_learn(tmp_path):
         load(path)
 
 
-def test_a_model_that_lacks_a_parameter_of_this_version_is_an_error(tmp_path):
+def test_missing_parameter_raises(tmp_path):
     path = save(NaiveBayes().fit(X, Y), tmp_path / "model.labelkin")
-    about, model, data = take_apart(path)
+    about, model, data = split_file(path)
     del model["parts"][-1]["object"][1]["alpha"]
-    put_together(path, about, model, data)
+    join_file(path, about, model, data)
     with pytest.raises(ValueError, match="NaiveBayes lacks alpha, which this version has; read"):
         load(path)

@@ -1,14 +1,11 @@
-"""Every class that a model file may name comes back, and answers with the same bytes."""
+"""Every class of the table is restored and predicts the same bytes."""
 
 import io
-import subprocess
-import sys
 from datetime import UTC, datetime
 
 import joblib
 import numpy as np
 import pytest
-import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -37,7 +34,6 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
-    LabelBinarizer,
     MaxAbsScaler,
     MinMaxScaler,
     MultiLabelBinarizer,
@@ -118,7 +114,6 @@ TRANSFORMERS = [
     TermWeights("ltc"),
     TfidfTransformer(),
     TruncatedSVD(2, random_state=0),
-    TruncatedSVD(2, random_state=np.random.RandomState(4)),
     VarianceThreshold(0.1),
 ]
 VECTORISERS = [
@@ -145,7 +140,6 @@ BINARY = [
     MultinomialNB(),
     RidgeClassifier(),
     SGDClassifier(loss="log_loss", random_state=0),
-    SGDClassifier(random_state=np.random.RandomState(1)),
 ]
 MULTILABEL = [
     MultilabelContent(MLPClassifier((4,), max_iter=3, random_state=0)),
@@ -230,13 +224,13 @@ def as_bytes(answer):
 
 
 @pytest.mark.parametrize("model", TRANSFORMERS, ids=kind)
-def test_a_transformer_comes_back(model, again):
+def test_transformer_is_restored(model, again):
     model = clone(model).fit(X, y)
     assert answers(again(model), X) == answers(model, X)
 
 
 @pytest.mark.parametrize("model", VECTORISERS, ids=kind)
-def test_a_vectoriser_comes_back(model, again):
+def test_vectorizer_is_restored(model, again):
     model = clone(model).fit(TEXTS)
     restored = again(model)
     assert answers(restored, TEXTS) == answers(model, TEXTS)
@@ -247,7 +241,7 @@ def test_a_vectoriser_comes_back(model, again):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("documents", [X, SPARSE], ids=["dense", "sparse"])
 @pytest.mark.parametrize("model", BINARY, ids=kind)
-def test_a_binary_classifier_comes_back(model, documents, again):
+def test_binary_classifier_is_restored(model, documents, again):
     if isinstance(model, GaussianNB | LinearDiscriminantAnalysis):
         documents = X  # they take no sparse documents
     model = clone(model).fit(documents, y)
@@ -257,7 +251,7 @@ def test_a_binary_classifier_comes_back(model, documents, again):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("documents", [X, SPARSE], ids=["dense", "sparse"])
 @pytest.mark.parametrize("model", MULTILABEL, ids=kind)
-def test_a_multilabel_classifier_comes_back(model, documents, again):
+def test_multilabel_classifier_is_restored(model, documents, again):
     model = clone(model).fit(documents, Y)
     if isinstance(model, MultiOutputClassifier):
         return _compare_one_by_one(model, again(model), documents)
@@ -272,7 +266,7 @@ def _compare_one_by_one(model, restored, documents):
 
 @pytest.mark.parametrize("kind", ["sets", "sparse", "unknown", "classes", "named"])
 @pytest.mark.parametrize("content", [NaiveBayes(), NearestNeighbours(4)], ids=kind)
-def test_every_kind_of_y_comes_back(content, kind, again):
+def test_labels_of_every_kind_are_restored(content, kind, again):
     labels = {
         "sets": SETS,
         "sparse": sparse.csr_array(Y),
@@ -295,7 +289,7 @@ def answers_of_ours(model):
 
 @pytest.mark.parametrize("labels", [LogisticLabels(), SVMLabels(), GaussianNB()], ids=kind)
 @pytest.mark.parametrize("variant", ["hard", "soft"])
-def test_a_rescorer_comes_back_and_knows_what_a_person_said(labels, variant, again):
+def test_rescorer_is_restored(labels, variant, again):
     model = LabelRescorer(labels, variant=variant, rules=Rules(implies=[("wheat", "corn")])).fit(
         SETS
     )
@@ -307,80 +301,17 @@ def test_a_rescorer_comes_back_and_knows_what_a_person_said(labels, variant, aga
     )
 
 
-@pytest.mark.parametrize("model", [LogisticLabels(), SVMLabels(), PerLabelEvidence(GaussianNB())])
-def test_a_label_classifier_comes_back(model, again):
-    model = clone(model).fit(Y)
-    assert as_bytes(again(model).log_odds(SCORES)) == as_bytes(model.log_odds(SCORES))
-
-
 @pytest.mark.parametrize("rule", RULES, ids=kind)
-def test_a_threshold_rule_comes_back(rule, again):
+def test_threshold_rule_is_restored(rule, again):
     rule = clone(rule).fit(SCORES, Y)
     restored = again(rule)
     assert as_bytes(restored.decide(SCORES)) == as_bytes(rule.decide(SCORES))
     assert repr(restored.table()) == repr(rule.table())
 
 
-@pytest.mark.parametrize("labels", [SETS, y], ids=["label sets", "classes"])
-def test_binarizers_come_back(labels, again):
-    binarizer = (MultiLabelBinarizer() if labels is SETS else LabelBinarizer()).fit(labels)
-    binarizer.transform(labels)  # leaves a cache
-    assert as_bytes(again(binarizer).transform(labels)) == as_bytes(binarizer.transform(labels))
-
-
-def test_a_pipeline_from_texts_to_suggestions_comes_back(again):
-    model = make_pipeline(
-        WordCounts(min_documents=1, stem=False),
-        TermSelection(k=4),
-        TermWeights(),
-        LabelDependenceClassifier(random_state=0, rules=Rules(exclusive=[("wheat", "gold")])),
-    ).fit(TEXTS, SETS)
-    restored = again(model)
-    assert as_bytes(restored.predict_proba(TEXTS)) == as_bytes(model.predict_proba(TEXTS))
-    vectors = model[:-1].transform(TEXTS[:4])
-    known = {"rejected": ["corn"]}
-    assert restored[-1].suggest(vectors, known=[known] * 4) == model[-1].suggest(
-        vectors, known=[known] * 4
-    )
-    assert repr(restored) == repr(model)
-
-
-def test_the_cache_folder_of_a_pipeline_stays_where_it_is(again, tmp_path):
-    steps = [Normalizer(), NaiveBayes()]
-    model = make_pipeline(*steps, memory=joblib.Memory(tmp_path / "cache", verbose=0)).fit(X, Y)
-    restored = again(model)
-    assert restored.memory is None
-    assert answers(restored, X) == answers(model, X)
-
-
-def test_a_label_that_everybody_has_comes_back(again):
-    model = OneVsRestClassifier(LogisticRegression())
-    with pytest.warns(UserWarning, match="present in all training examples"):
-        model.fit(X, np.c_[Y, np.ones(60, dtype=int)])
-    assert answers(again(model), X) == answers(model, X)
-
-
-def test_a_vocabulary_comes_back_whole(again):
-    model = NaiveBayes().fit(X, SETS)
-    concepts = [
-        Concept("u:1", {"en": "wheat", "fi": "vehnä"}, "1", {"en": ("corn", "grain")}, ("u:2",)),
-        Concept("u:2", {"": "cereals"}, notes={"en": "All of them."}),
-    ]
-    model.concepts_ = Vocabulary.of(
-        concepts, name="x", disjoint=[("u:1", "u:2")], replaced={"u:0": "u:1"}
-    )
-    restored = again(model).concepts_
-    assert list(restored) == concepts
-    for name, value in vars(model.concepts_).items():
-        if isinstance(value, np.ndarray):
-            assert as_bytes(getattr(restored, name)) == as_bytes(value)
-    assert (restored.replaced, restored.language, restored.name) == ({"u:0": "u:1"}, "en", "x")
-    assert as_bytes(restored.disjoint) == as_bytes(model.concepts_.disjoint)
-
-
-def test_all_classes_of_the_table_have_made_a_round_trip(tmp_path):
+def test_all_classes_of_the_table_are_tested(tmp_path):
     stored = set()
-    with pytest.warns(UserWarning):  # convergence, and the label that everybody has
+    with pytest.warns(UserWarning):  # convergence, and a constant label
         constant = OneVsRestClassifier(LogisticRegression()).fit(X, np.c_[Y, np.ones(60, int)])
         fitted = [
             constant,
@@ -399,7 +330,7 @@ def test_all_classes_of_the_table_have_made_a_round_trip(tmp_path):
     assert classes - stored == set()
 
 
-def test_a_restored_model_can_be_cloned_fitted_pickled_and_saved_again(again, tmp_path):
+def test_restored_model_can_be_cloned_fitted_pickled_and_saved(again, tmp_path):
     model = LabelDependenceClassifier(NaiveBayes(alpha=0.3)).fit(X, Y)
     restored = again(model)
     assert as_bytes(clone(restored).fit(X, Y).log_odds(X)) == as_bytes(model.log_odds(X))
@@ -411,36 +342,7 @@ def test_a_restored_model_can_be_cloned_fitted_pickled_and_saved_again(again, tm
     assert as_bytes(again(again(model)).log_odds(X)) == as_bytes(model.log_odds(X))
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("solver", ["adam", "sgd"])
-def test_a_network_learns_on_where_it_was(solver, again):
-    model = MLPClassifier((4,), solver=solver, max_iter=3, random_state=0).fit(X, y)
-    restored = again(model)
-    assert as_bytes(restored.partial_fit(X, y).predict_proba(X)) == as_bytes(
-        model.partial_fit(X, y).predict_proba(X)
-    )
-
-
-def test_a_restored_sgd_classifier_learns_on(again):
-    model = SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
-    restored = again(model)
-    assert as_bytes(restored.partial_fit(X, y).coef_) == as_bytes(model.partial_fit(X, y).coef_)
-
-
-def test_metadata_requests_come_back(again):
-    with sklearn.config_context(enable_metadata_routing=True):
-        content = NaiveBayes().set_fit_request(sample_weight=True)
-        labels = LogisticLabels().set_fit_request(sample_weight=False)
-        model = LabelDependenceClassifier(content, labels=labels, evidence_weight=1.0).fit(X, Y)
-        weight = rng.integers(1, 3, 60)
-        restored = again(model)
-        assert "sample_weight" in str(restored.content.get_metadata_routing())
-        assert as_bytes(restored.fit(X, Y, sample_weight=weight).log_odds(X)) == as_bytes(
-            model.fit(X, Y, sample_weight=weight).log_odds(X)
-        )
-
-
-def test_what_was_one_object_is_one_object(again):
+def test_shared_objects_stay_shared(again):
     model = LabelRescorer(evidence_weight=1).fit(SETS)
     restored = again(model)
     combination = restored.combination_
@@ -448,16 +350,16 @@ def test_what_was_one_object_is_one_object(again):
     assert combination.predicted.paper.labels is restored.labels_
 
 
-def test_an_array_that_occurs_twice_is_stored_once(tmp_path):
+def test_shared_array_is_stored_once(tmp_path):
     model = Normalizer()
     model.first = model.second = np.arange(10_000.0)
-    header = read_header(save(model, tmp_path / "model"))
-    assert 80_000 <= header.array_bytes < 80_064
+    path = save(model, tmp_path / "model")
+    assert 80_000 <= path.stat().st_size < 82_000
     restored = load(tmp_path / "model")
     assert restored.first is restored.second
 
 
-def test_arrays_keep_the_order_in_which_they_lie_and_can_be_written_to(again):
+def test_arrays_keep_memory_order_and_are_writable(again):
     model = PlattSVM(random_state=0).fit(X, Y)
     restored = again(model)
     assert restored.coef_.flags.f_contiguous == model.coef_.flags.f_contiguous
@@ -465,14 +367,7 @@ def test_arrays_keep_the_order_in_which_they_lie_and_can_be_written_to(again):
     assert restored.coef_.ctypes.data % 64 == 0
 
 
-def test_saving_changes_nothing_in_the_model(again):
-    model = LabelDependenceClassifier(NaiveBayes(), rules=Rules(implies=[(0, 2)])).fit(X, Y)
-    before = joblib.hash(model)
-    again(model)
-    assert joblib.hash(model) == before
-
-
-def test_the_same_model_is_the_same_bytes_however_its_sets_are_ordered(tmp_path, monkeypatch):
+def test_file_does_not_depend_on_order_of_sets(tmp_path, monkeypatch):
     class Noon(datetime):
         now = classmethod(lambda cls, zone: datetime(2024, 1, 1, 12, tzinfo=UTC))
 
@@ -485,17 +380,3 @@ def test_the_same_model_is_the_same_bytes_however_its_sets_are_ordered(tmp_path,
         save(model, tmp_path / str(list(order)))
     first, second = (path.read_bytes() for path in tmp_path.iterdir())
     assert first == second
-
-
-def test_another_process_gives_the_same_probabilities(tmp_path):
-    model = make_pipeline(TfidfVectorizer(), LabelDependenceClassifier(random_state=0))
-    model.fit(TEXTS, SETS)
-    path = save(model, tmp_path / "model.labelkin")
-    program = (
-        "import sys, labelkin.storage as s; model = s.load(sys.argv[1]); "
-        "sys.stdout.buffer.write(model.predict_proba(['gold corn', 'ship']).tobytes())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(path)], capture_output=True, check=True
-    )
-    assert done.stdout == model.predict_proba(["gold corn", "ship"]).tobytes()

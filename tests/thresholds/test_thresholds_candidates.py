@@ -56,14 +56,3 @@ def test_candidates_equal_dense_scores(rule, ties, unknown):
     assert [(row.cut, row.decided) for row in rule.table()] == [
         (row.cut, row.decided) for row in table
     ]
-
-
-@pytest.mark.parametrize("rule", RULES, ids=repr)
-def test_known_candidates_stay(rule):
-    Y, _, candidates = made(1, False, False)
-    candidates.data[:7], candidates.data[-7:] = np.inf, -np.inf
-    rule.fit(made(1, False, False)[2], Y)
-    decided = rule.decide(candidates)
-    at = Cells.of(candidates).at(decided.astype(float))
-    assert (at[:7] == 1).all()
-    assert (at[-7:] == 0).all()

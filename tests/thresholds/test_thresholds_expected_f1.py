@@ -80,22 +80,6 @@ def test_bounds_do_not_change_result(mean_number):
         np.testing.assert_allclose(integrated, exact[: largest[i]], rtol=1e-12)
 
 
-@given(st.floats(1e-6, 0.5))
-@settings(max_examples=100, deadline=None)
-def test_smallest_of_equally_good_sets_is_decided(p):
-    """A second label with half the probability leaves expected F1 unchanged: F(1) = F(2)."""
-    assert best_sizes(np.array([[2 * p, p]])).tolist() == [1]
-
-
-def test_documents_are_decided_independently():
-    rng = np.random.default_rng(4)
-    scores = rng.normal(size=(300, 40)) * rng.uniform(0.5, 6, size=(300, 1)) - 3
-    rule = ExpectedF1(scale="log_odds").fit(None, np.zeros((1, 40)))
-    together = rule.decide(scores)
-    np.testing.assert_array_equal(rule.decide(scores[::-1])[::-1], together)
-    np.testing.assert_array_equal(rule.decide(scores[17:18]), together[17:18])
-
-
 def test_improbable_best_label_is_decided():
     rule = ExpectedF1(scale="log_odds").fit(None, np.zeros((1, 3)))
     assert rule.decide([[-700.0, -720.0, -800.0]]).tolist() == [[True, False, False]]

@@ -43,15 +43,6 @@ def test_cut_equals_brute_force(metric, world):
     assert set(rule.cut_) == {brute_force(metric, Y.astype(int), scores)}
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_cut_of_many_documents_equals_brute_force(metric):
-    rng = np.random.default_rng(1)
-    Y = (rng.random((120, 7)) < np.linspace(0.05, 0.5, 7)).astype(int)
-    scores = np.round(rng.normal(size=Y.shape) + 1.5 * Y, 1)
-    rule = GlobalCut(metric).fit(scores, Y)
-    assert rule.cut_[0] == brute_force(metric, Y, scores)
-
-
 @pytest.mark.parametrize("metric", ["micro_f1", "macro_f1"])
 def test_unknown_cells_are_ignored(metric):
     rng = np.random.default_rng(2)

@@ -1,9 +1,8 @@
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.thresholds import FixedCut, LabelLimits, MCut, SCut
+from labelkin.thresholds import FixedCut, LabelLimits, MCut
 
 INF = np.inf
 rows = st.lists(
@@ -29,16 +28,6 @@ def test_limits_equal_plain_sorting(row, at_least, extra):
     assert set(np.flatnonzero(limited)) == expected
 
 
-def test_limits_change_decisions_of_rule():
-    scores = np.array([[0.1, 0.8], [0.2, 0.7], [0.3, 0.9], [0.4, 1.0]])
-    Y = [[0, 0], [1, 0], [1, 0], [1, 1]]
-    assert SCut().fit(scores, Y).cut_.round(2).tolist() == [0.15, 0.95]
-    one = LabelLimits(SCut(), at_least=1).fit(scores, Y)
-    assert one.decide([[0.1, 0.7], [0.2, 0.9]]).tolist() == [[False, True], [True, False]]
-    most = LabelLimits(SCut(), at_most=1).fit(scores, Y)
-    assert most.decide([[0.9, 0.97], [0.2, 0.9]]).tolist() == [[False, True], [True, False]]
-
-
 def test_known_labels_take_precedence_over_limits():
     rule = LabelLimits(at_least=1, at_most=1).fit(None, np.zeros((1, 3)))
     assert rule.decide([[INF, 0.9, INF]]).tolist() == [[True, False, True]]
@@ -52,10 +41,3 @@ def test_table_has_cuts_of_inner_rule():
     assert rule.cut_.tolist() == [0.5, 0.5]
     assert [line.decided for line in rule.table()] == [1, 2]
     assert LabelLimits(MCut()).fit(scores, Y).table()[0].cut is None
-
-
-def test_invalid_rule_raises():
-    with pytest.raises(
-        TypeError, match=r"must be a threshold rule or None, got 0.3\. Use rule_for"
-    ):
-        LabelLimits(0.3).fit(None, [[0, 1]])

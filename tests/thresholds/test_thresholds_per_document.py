@@ -48,11 +48,6 @@ def test_mcut_uses_largest_gap():
     assert sets(rule.decide(scores)) == [[0, 1], [3], [0], [0, 1, 2, 3], [], [0, 1], [0], [0]]
 
 
-def test_mcut_measures_gap_in_probabilities():
-    rule = MCut(scale="log_odds").fit(None, np.eye(3))
-    assert sets(rule.decide([[1.0, -3.0, -9.0]])) == [[0]]
-
-
 def test_pcut_decides_prior_share_of_documents():
     Y = [[1, 0, 0], [1, 1, 0], [1, 0, 0], [1, 0, 0]]  # priors 1, 1/4, 0
     scores = np.array([[0.1, 0.5, 9], [0.3, 0.5, 9], [0.2, 0.1, 9], [0.3, 0.5, 9]])

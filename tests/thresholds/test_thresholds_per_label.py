@@ -44,12 +44,6 @@ def test_cut_equals_brute_force(column):
     np.testing.assert_allclose(rule.f1_[0], float(f), rtol=1e-15)
 
 
-def test_highest_of_equally_good_cuts_is_taken():
-    """The first document alone: 2/(2 + 1); all four: 4/(2 + 4)."""
-    rule = SCut().fit([[9.0], [5.0], [4.0], [1.0]], [[1], [0], [0], [1]])
-    assert rule.cut_[0] == 7
-
-
 def test_f1_equals_scikit_learn():
     rng = np.random.default_rng(0)
     Y = rng.random((200, 12)) < np.linspace(0.01, 0.6, 12)
@@ -61,12 +55,6 @@ def test_f1_equals_scikit_learn():
     np.testing.assert_array_equal(
         SCut().fit(scores[:, shuffled], Y[:, shuffled]).cut_, rule.cut_[shuffled]
     )
-
-
-def test_cut_that_decides_all_documents_is_lowest_score():
-    rule = SCut().fit([[0.2], [0.4], [0.3]], [[1], [1], [1]])
-    assert rule.cut_[0] == 0.2
-    np.testing.assert_array_equal(rule.decide([[0.2], [0.19]]), [[True], [False]])
 
 
 def test_neighbouring_floats_are_separated():
@@ -98,12 +86,6 @@ FBR_Y[15:, 0] = FBR_Y[0, 1] = FBR_Y[3, 3] = 1
 )
 def test_label_with_low_f1_is_cut_at_highest_score(rule, cut):
     assert rule.fit(FBR_SCORES, FBR_Y).cut_.tolist() == cut
-
-
-def test_fallback_ignores_accepted_labels():
-    scores = FBR_SCORES.copy()
-    scores[19, 1] = INF
-    assert SCutFBR().fit(scores, FBR_Y).cut_[1] == 18
 
 
 def test_fallback_ignores_unknown_cells():

@@ -11,7 +11,7 @@ NAMES = ["a", "b", "c", "d", "e", "f"]
 
 
 def keeps(labels, rules):
-    """Tell whether a label set breaks no rule, one rule at a time and nothing derived."""
+    """Return whether a label set breaks no rule, one rule at a time."""
     one_of_each = all(len(labels & set(group)) <= 1 for group in rules.exclusive)
     return one_of_each and all(b in labels for a, b in rules.implies if a in labels)
 
@@ -50,4 +50,4 @@ def with_group(rules, group, names):
     above = broader_and_self(rules, names)
     if any(len(above[name] & set(group)) > 1 for name in names):
         return rules
-    return rules + Rules(exclusive=[group])
+    return Rules(exclusive=[*rules.exclusive, group], implies=rules.implies)

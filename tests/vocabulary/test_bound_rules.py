@@ -1,4 +1,4 @@
-"""Rules at work: against enumerated worlds, and what holds whatever comes."""
+"""Rules applied to matrices: compared with enumerated worlds, and invariants."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
-from scipy.special import expit
 from small_worlds import NAMES, broader_and_self, keeps, possible_rules, worlds
 
 from labelkin.vocabulary.bound_rules import at_most_one
@@ -68,7 +67,7 @@ def entered_one_by_one(rules, names, log_odds, decided):
 class TestKnown:
     @given(possible_rules(), statements)
     @settings(max_examples=80, deadline=None)
-    def test_what_follows_is_what_all_worlds_agree_on(self, rules, known):
+    def test_completed_labels_equal_those_of_all_possible_worlds(self, rules, known):
         bound, before = rules.bind(NAMES), known.copy()
         possible = consistent(rules, known[0])
         if len(possible):
@@ -78,14 +77,6 @@ class TestKnown:
             with pytest.raises(ValueError, match="known must keep the rules"):
                 bound.complete_known(known)
         np.testing.assert_array_equal(known, before)
-
-    @given(possible_rules())
-    @settings(max_examples=40, deadline=None)
-    def test_an_accepted_label_has_all_its_broader_labels_accepted(self, rules):
-        alone = np.where(np.eye(P) == 1, 1.0, np.nan)
-        complete = rules.bind(NAMES).complete_known(alone)
-        above = broader_and_self(rules, NAMES)
-        assert (complete == 1).tolist() == [[b in above[a] for b in NAMES] for a in NAMES]
 
     @given(possible_rules(), st.data())
     @settings(max_examples=40, deadline=None)
@@ -99,24 +90,21 @@ class TestKnown:
         elsewhere = rules.bind([NAMES[j] for j in order]).complete_known(known[:, order])
         np.testing.assert_array_equal(elsewhere, complete[:, order])
 
-    def test_known_labels_that_clash_are_named_with_document_and_rule(self):
+    def test_known_labels_that_break_a_rule_are_errors(self):
         bound, nan = PETS.bind(ANIMALS), np.nan
         with pytest.raises(
             ValueError,
             match=r"document 1 has 'poodle' accepted and 'animal' rejected, while 'poodle' implies "
-            r"'dog' implies 'animal' \(2 such documents\)\. Remove one of",
+            r"'animal' \(2 such documents\)\. Remove one of",
         ):
             bound.complete_known([[nan, nan, 1, nan], [0, nan, nan, 1], [0, nan, 1, nan]])
         with pytest.raises(
             ValueError,
-            match=r"document 0 has 'cat' accepted and 'poodle' accepted, while 'poodle' implies "
-            r"'dog', 'cat' and 'dog' exclude each other",
+            match=r"document 0 has '(cat|poodle)' accepted and '(cat|poodle)' accepted, while "
+            r"'poodle' implies "
+            r"'dog', '(cat|dog)' and '(cat|dog)' exclude each other",
         ):
             bound.complete_known([[nan, 1, nan, 1]])
-
-    def test_statements_are_1_0_or_open(self):
-        with pytest.raises(ValueError, match=r"known must be 1 .* got 2 at document 0, label 3"):
-            PETS.bind(ANIMALS).complete_known([[1, 0, 1, 2]])
 
 
 class TestPosterior:
@@ -138,7 +126,7 @@ class TestPosterior:
 
     @given(possible_rules(), any_scores)
     @settings(max_examples=80, deadline=None)
-    def test_only_what_follows_from_the_known_is_infinite_and_nothing_is_nan(self, rules, z):
+    def test_only_implied_labels_become_infinite(self, rules, z):
         bound, before = rules.bind(NAMES), z.copy()
         possible = consistent(rules, facts_of(z[0]))
         if not len(possible):
@@ -156,16 +144,6 @@ class TestPosterior:
             for broader in broaders:
                 j, k = NAMES.index(narrower), NAMES.index(broader)
                 assert (posterior[:, j] <= posterior[:, k]).all()
-
-    @given(possible_rules(), matrices)
-    @settings(max_examples=40, deadline=None)
-    def test_exclusive_groups_lower_and_sum_to_at_most_1(self, rules, z):
-        groups = Rules(exclusive=rules.exclusive)
-        posterior = groups.bind(NAMES).posterior(z)
-        assert (posterior <= z).all()
-        for group in groups.exclusive:
-            total = expit(posterior[:, [NAMES.index(name) for name in group]]).sum(axis=1)
-            assert (total <= 1 + 1e-12).all()
 
     @given(possible_rules(), matrices)
     @settings(max_examples=40, deadline=None)
@@ -208,12 +186,7 @@ class TestPosterior:
             twice.bind(names).posterior(z), whole.bind(names).posterior(z)
         )
 
-    def test_a_label_far_ahead_keeps_what_the_small_ones_leave_it(self):
-        z = at_most_one(np.array([[800.0, -800.0, 790.0]]))
-        np.testing.assert_allclose(z, [[10.0, -1600.0, -10.0]], atol=1e-4)
-        assert np.isfinite(at_most_one(np.array([[1.7e308, -1.7e308]]))).all()
-
-    def test_what_is_known_of_other_labels_is_heeded(self):
+    def test_known_labels_condition_the_other_labels(self):
         bound = PETS.bind(ANIMALS)
         posterior = bound.posterior([[0.0, np.inf, 3.0, 2.0], [-np.inf, 1.0, 3.0, 2.0]])
         inf = np.inf
@@ -229,7 +202,7 @@ class TestDecisions:
         decided_cells,
     )
     @settings(max_examples=80, deadline=None)
-    def test_decided_labels_enter_one_by_one_with_what_they_imply(self, rules, z, decided):
+    def test_decided_labels_are_accepted_by_descending_score(self, rules, z, decided):
         bound, before = rules.bind(NAMES), decided.copy()
         result = bound.decisions(z, decided)
         for i in range(len(z)):
@@ -241,44 +214,24 @@ class TestDecisions:
 
     @given(possible_rules(), matrices, st.data())
     @settings(max_examples=40, deadline=None)
-    def test_decisions_that_break_no_rule_come_back_as_they_are(self, rules, z, data):
+    def test_decisions_that_break_no_rule_are_unchanged(self, rules, z, data):
         possible = worlds(rules, NAMES)
         rows = data.draw(st.lists(st.integers(0, len(possible) - 1), min_size=3, max_size=3))
         decided = possible[rows].astype(bool)
         np.testing.assert_array_equal(rules.bind(NAMES).decisions(z, decided), decided)
 
-    @given(possible_rules(), st.data())
-    @settings(max_examples=40, deadline=None)
-    def test_permuting_labels_permutes_where_no_two_are_equal(self, rules, data):
-        z = np.array([data.draw(st.permutations(range(P)))], dtype=float)
-        decided = data.draw(arrays(np.bool_, (1, P)))
-        order = data.draw(st.permutations(range(P)))
-        result = rules.bind(NAMES).decisions(z, decided)
-        elsewhere = rules.bind([NAMES[j] for j in order]).decisions(z[:, order], decided[:, order])
-        np.testing.assert_array_equal(elsewhere, result[:, order])
-
-    def test_of_many_equal_scores_the_lowest_column_enters(self):
+    def test_of_equal_scores_the_lowest_column_is_accepted(self):
         rng = np.random.default_rng(0)
         z, decided = rng.integers(0, 2, (20, 300)), rng.random((20, 300)) < 0.8
         result = Rules(exclusive=[range(300)]).bind(range(300)).decisions(z, decided)
         best = [int(np.flatnonzero(decided[i] & (z[i] == 1))[0]) for i in range(20)]
         assert np.argwhere(result).tolist() == [[i, j] for i, j in enumerate(best)]
 
-    def test_blocks_of_documents_have_the_posterior_of_the_whole(self, monkeypatch):
-        from labelkin.vocabulary import bound_rules as module
-
-        rng = np.random.default_rng(0)
-        z = rng.normal(size=(50, 4))
+    def test_invalid_decisions_are_errors(self):
         bound = PETS.bind(ANIMALS)
-        whole = bound.posterior(z)
-        monkeypatch.setattr(module, "_CELLS", 42)
-        np.testing.assert_array_equal(bound.posterior(z), whole)
-
-    def test_decisions_have_the_shape_of_the_scores_and_are_yes_or_no(self):
-        bound = PETS.bind(ANIMALS)
-        with pytest.raises(ValueError, match=r"shape of log_odds, \(2, 4\), got \(1, 4\)"):
+        with pytest.raises(ValueError, match=r"shape of log_odds, \(2, 4\), got .* shape \(1, 4\)"):
             bound.decisions(np.zeros((2, 4)), np.zeros((1, 4)))
-        with pytest.raises(ValueError, match=r"got 0.3 at document 0, label 1.*by a threshold"):
+        with pytest.raises(ValueError, match=r"must contain True and False .* Apply a threshold"):
             bound.decisions(np.zeros((1, 4)), [[0, 0.3, 1, 0]])
 
 
@@ -287,11 +240,6 @@ def test_no_documents_and_no_rules_are_legal(method):
     assert getattr(PETS.bind(ANIMALS), method)(np.zeros((0, 4))).shape == (0, 4)
     values = np.array([[1.0, 0.0]])
     np.testing.assert_array_equal(getattr(Rules().bind(["x", "y"]), method)(values), values)
-
-
-def test_no_documents_and_no_rules_are_legal_for_decisions():
-    assert PETS.bind(ANIMALS).decisions(np.zeros((0, 4)), np.zeros((0, 4))).shape == (0, 4)
-    assert Rules().bind(["x"]).decisions([[0.0]], [[True]]).tolist() == [[True]]
 
 
 def test_matrices_have_the_columns_the_rules_are_bound_to():
@@ -306,7 +254,7 @@ def test_matrices_have_the_columns_the_rules_are_bound_to():
         bound.posterior([[0, np.nan, np.nan, 0]])
 
 
-def test_a_long_vocabulary_needs_no_square_of_its_labels():
+def test_memory_is_linear_in_the_number_of_labels():
     names = list(range(20_000))
     tree = Rules(implies=[(j, j // 10) for j in names[1:]], exclusive=[(1, 2, 3), (15, 16)])
     bound = tree.bind(names)

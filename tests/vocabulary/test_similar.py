@@ -5,8 +5,6 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from labelkin.vocabulary.label_names import LabelNames, SimilarNames
 
@@ -34,25 +32,17 @@ NAMES = [
         ("FORRESTRY", "Agriculture and forestry"),
     ],
 )
-def test_a_typing_error_finds_what_was_meant(text, meant):
+def test_a_misspelt_name_is_found(text, meant):
     assert [NAMES[place] for place in SimilarNames(NAMES).near(text)][:1] == [meant]
 
 
 @pytest.mark.parametrize("text", ["", " ", "x", "qq", "no such label at all", "12345"])
-def test_what_is_like_nothing_finds_nothing(text):
+def test_dissimilar_texts_find_nothing(text):
     assert SimilarNames(NAMES).near(text) == []
     assert SimilarNames([]).near(text) == []
 
 
-@given(st.lists(st.text(max_size=12), max_size=30), st.text(max_size=12))
-@settings(max_examples=100, deadline=None)
-def test_any_names_and_texts_are_taken(names, text):
-    found = SimilarNames(names).near(text, most=4)
-    assert len(found) == len(set(found)) <= 4
-    assert all(0 <= place < len(names) for place in found)
-
-
-def test_labels_are_found_once_with_the_name_that_is_meant():
+def test_labels_are_found_once():
     names = LabelNames(["wheat", "winter wheat", "gold"])
     found = names.similar("wheet")
     assert [(names.labels[one.column], one.matched) for one in found] == [
@@ -61,7 +51,7 @@ def test_labels_are_found_once_with_the_name_that_is_meant():
     ]
 
 
-def test_ten_thousand_names_are_searched_while_one_types():
+def test_ten_thousand_names_are_searched_in_a_fifth_of_a_second():
     rng = np.random.default_rng(0)
     letters = np.array(list(string.ascii_lowercase))
     names = ["".join(rng.choice(letters, rng.integers(4, 20))) for _ in range(10_000)]

@@ -1,7 +1,5 @@
 """Rules from files: tables, and vocabularies that the tests write themselves."""
 
-import json
-import re
 import socket
 import subprocess
 import sys
@@ -99,28 +97,6 @@ def read_skos(path, language=None):
 
 
 class TestSkos:
-    @pytest.mark.parametrize(
-        ("name", "content"),
-        [
-            ("pets.nt", N_TRIPLES),
-            ("pets.rdf", RDF_XML),
-            ("pets.xml", RDF_XML),
-            ("pets.jsonld", json.dumps(JSON_LD)),
-            ("PETS.JSON", json.dumps(JSON_LD)),
-        ],
-    )
-    def test_every_format_says_the_same_and_nothing_is_fetched(
-        self, written, no_network, name, content
-    ):
-        rules, names = read_skos(written(name, content))
-        assert rules == PETS
-        assert names == ("animal", "cat", "dog", "poodle")
-
-    def test_concepts_are_named_in_the_language_asked_for(self, written, no_network):
-        path = written("pets.ttl", TURTLE)
-        assert read_skos(path, language="en")[0] == PETS
-        assert read_skos(path, language="DE")[1] == ("Hund", "Katze", "Pudel", "Tier")
-
     def test_pairwise_disjoint_concepts_are_one_group(self, written):
         more = ":1 owl:disjointWith :5, :6 . :6 owl:disjointWith :5 . " + "".join(
             f':{i} a skos:Concept ; skos:prefLabel "{i}" .' for i in (1, 5, 6)
@@ -128,7 +104,7 @@ class TestSkos:
         rules, _ = read_skos(written("three.ttl", PREFIXES + more))
         assert rules == Rules(exclusive=[("1", "5", "6")])
 
-    def test_disjoint_things_that_are_no_concepts_are_passed_over(self, written):
+    def test_disjoint_resources_that_are_not_concepts_are_ignored(self, written):
         more = ":x owl:disjointWith :y . :1 owl:disjointWith :x ."
         assert read_skos(written("more.ttl", TURTLE + more), language="en")[0] == PETS
 
@@ -144,7 +120,7 @@ class TestSkos:
             ("a.ttl", b"\xff\xff"),
         ],
     )
-    def test_a_file_that_is_no_rdf_is_named(self, written, name, content):
+    def test_a_file_that_is_not_rdf_is_an_error(self, written, name, content):
         with pytest.raises(ValueError, match=rf"{name}: the file must be RDF in .*cannot be read"):
             read_skos(written(name, content))
 
@@ -155,50 +131,10 @@ class TestSkos:
         ):
             read_skos(written(name, ""))
 
-    def test_a_missing_file_is_named_with_its_folder(self, tmp_path):
-        missing = re.escape(str(tmp_path))
-        with pytest.raises(
-            FileNotFoundError, match=rf"no.ttl must be a file.*{missing} does not contain it"
-        ):
-            read_skos(tmp_path / "no.ttl")
-
-    @pytest.mark.parametrize(
-        "context",
-        [
-            "http://example.org/context.jsonld",
-            [CONTEXT, "http://example.org/context.jsonld"],
-            "context.jsonld",
-            {**CONTEXT, "@import": "http://example.org/context.jsonld"},
-        ],
-        ids=["address", "list", "file", "import"],
-    )
-    def test_a_context_elsewhere_is_an_error_and_not_fetched(self, written, no_network, context):
-        path = written("far.jsonld", json.dumps({**JSON_LD, "@context": context}))
-        with pytest.raises(ValueError, match=r"carry its context, got a reference to .*context\.j"):
-            read_skos(path)
-
-    def test_a_context_of_an_unused_term_is_not_fetched(self, written, no_network):
-        term = {"@id": "skos:x", "@context": "http://example.org/context.jsonld"}
-        context = {"@context": {**CONTEXT, "x": term}}
-        assert read_skos(written("far.jsonld", json.dumps({**JSON_LD, **context})))[1]
-
-    def test_entities_elsewhere_are_not_read(self, written, no_network):
-        secret = written("secret.txt", "secret")
-        head = f'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY e SYSTEM "{secret.as_uri()}">]>'
-        body = RDF_XML.split("\n", 1)[1].replace("animal", "animal&e;")
-        _, names = read_skos(written("entity.rdf", head + body))
-        assert names == ("animal", "cat", "dog", "poodle")
-
     def test_a_concept_without_uri_is_an_error(self, written):
-        path = written("pets.ttl", TURTLE + '[] a skos:Concept ; skos:prefLabel "nobody"@en .')
+        path = written("pets.ttl", TURTLE + '[] a skos:Concept ; skos:prefLabel "person"@en .')
         with pytest.raises(ValueError, match=r"pets.ttl: Concepts must have a URI, got 1 without"):
             read_skos(path)
-
-    def test_rules_that_contradict_themselves_are_an_error(self, written):
-        with pytest.raises(ValueError, match=r"Implications must not run in a circle"):
-            read_skos(written("pets.ttl", TURTLE + ":1 skos:broader :3 ."), language="en")
-        with pytest.raises(ValueError, match=r"can never occur"):
-            read_skos(written("pets.ttl", TURTLE + ":3 skos:broader :4 ."), language="en")
 
     def test_without_rdflib_the_install_line_is_given(self, written, monkeypatch):
         monkeypatch.setitem(sys.modules, "rdflib", None)
@@ -217,21 +153,13 @@ class TestRelations:
     )
     @pytest.mark.parametrize("end", ["\n", "\r\n"])
     @pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".TSV", "\t")])
-    def test_a_table_says_what_the_rules_say(self, written, lines, end, suffix, delimiter):
+    def test_rules_are_read_back_from_a_table(self, written, lines, end, suffix, delimiter):
         table = end.join(lines).replace(",", delimiter)
         assert read_relations(written("pets" + suffix, table)) == PETS
 
     def test_labels_may_hold_what_separates_lines_and_cells(self, written):
         path = written("odd.csv", '"dogs, small","do\u2028g"\n"a\nb",c\n')
         assert read_relations(path).implies == (("dogs, small", "do\u2028g"), ("a\nb", "c"))
-
-    def test_the_names_of_the_columns_are_labels_after_the_first_line(self, written):
-        path = written("x.csv", "a,b\nnarrower,broader\n")
-        assert read_relations(path).implies == (("a", "b"), ("narrower", "broader"))
-
-    def test_pairwise_exclusive_labels_are_one_group(self, written):
-        path = written("x.csv", "a,b,excludes\nb,c,excludes\nc,a,excludes\n")
-        assert read_relations(path) == Rules(exclusive=[("a", "b", "c")])
 
     @pytest.mark.parametrize(
         ("table", "message"),
@@ -248,7 +176,7 @@ class TestRelations:
             (b"a,b\nn\xe9e,b\n", r"x.csv, line 2: the text must be utf-8-sig, got 0xE9"),
         ],
     )
-    def test_what_is_wrong_is_named_with_its_line(self, written, table, message):
+    def test_invalid_rows_are_errors_with_their_line(self, written, table, message):
         with pytest.raises(ValueError, match=message):
             read_relations(written("x.csv", table))
 
@@ -257,10 +185,6 @@ class TestRelations:
             read_relations(tmp_path / "x.csv")
         with pytest.raises(ValueError, match=r"called .csv \(commas\) or .tsv.*got '.xls'"):
             read_relations(written("x.xls", "a,b"))
-
-    def test_an_empty_table_has_no_rules(self, written):
-        assert read_relations(written("x.csv", "")) == Rules()
-        assert read_relations(written("x.csv", "narrower,broader\n")) == Rules()
 
 
 def test_importing_vocabularies_loads_no_rdflib():
@@ -289,9 +213,6 @@ class TestRulesOfAVocabulary:
         rules, names = read_skos(written("pets.ttl", TURTLE), language=language)
         assert rules_of(self.pets(written), names) == rules
 
-    def test_what_follows_through_other_concepts_is_kept(self, written):
+    def test_implications_through_other_concepts_are_kept(self, written):
         rules = rules_of(self.pets(written), ["poodle", "animal", "stranger"])
         assert rules == Rules(implies=[("poodle", "animal")])
-
-    def test_labels_of_another_vocabulary_have_no_rules(self, written):
-        assert not rules_of(self.pets(written), ["tea", "milk"])

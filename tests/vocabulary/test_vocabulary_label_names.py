@@ -47,7 +47,7 @@ def test_without_a_vocabulary_labels_are_their_names():
     assert names.allowed(exclude=["tea"]).tolist() == [True, False]
 
 
-def test_a_label_is_meant_by_whatever_names_it_alone(names):
+def test_a_label_is_found_by_any_unambiguous_text(names):
     dog = LABELS[0]
     for text in (dog, "http://x.org/0", "dog", "HUND", "b", "Hound"):
         assert names.label(text) == dog
@@ -57,7 +57,7 @@ def test_a_label_is_meant_by_whatever_names_it_alone(names):
     assert names.label("animal") is None
 
 
-def test_what_means_no_label_is_an_error_that_helps(names):
+def test_unknown_labels_are_errors_with_a_hint(names):
     with pytest.raises(ValueError, match=r"--accept must be one of the 5 .*'dogg'.*mean 'dog'\?"):
         names.read("dogg", "--accept")
     with pytest.raises(ValueError, match=r"one label, got 'mercury', which is .*/4', .*/5'"):

@@ -36,7 +36,7 @@ def inspect(
     """
     options.check_model(model)
     header, loaded = load_parts(model)
-    from labelkin.models.description import describe_model
+    from labelkin.models.builder import describe_model
     from labelkin.vocabulary import LabelNames, vocabulary_of
 
     found = {

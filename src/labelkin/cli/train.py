@@ -108,8 +108,7 @@ def train(
         print_message(f"{held_out}; --all also learns from them.", quiet)
 
     from labelkin.corpora.corpus import labels_of
-    from labelkin.models.builder import build_model, plan_for_corpus
-    from labelkin.models.presets import DEFAULTS
+    from labelkin.models.builder import DEFAULTS, build_model, plan_for_corpus
     from labelkin.models.training import fit_and_evaluate, held_out_scores
     from labelkin.storage.file import save
     from labelkin.text import WordCounts

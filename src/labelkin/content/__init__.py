@@ -12,42 +12,16 @@
 ==========================  ==================================================================
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from labelkin.registry import lazy_names
 
-if TYPE_CHECKING:
-    from labelkin.content.any_classifier import MultilabelContent, PerLabel, cross_val_log_odds
-    from labelkin.content.ensemble import ContentEnsemble
-    from labelkin.content.forest import RandomForest
-    from labelkin.content.naive_bayes import NaiveBayes
-    from labelkin.content.nearest_neighbours import NearestNeighbours
-    from labelkin.content.platt_svm import PlattSVM
-
-_MODULES = {
-    "ContentEnsemble": "ensemble",
-    "MultilabelContent": "any_classifier",
-    "NaiveBayes": "naive_bayes",
-    "NearestNeighbours": "nearest_neighbours",
-    "PerLabel": "any_classifier",
-    "PlattSVM": "platt_svm",
-    "RandomForest": "forest",
-    "cross_val_log_odds": "any_classifier",
-}
-
-__all__ = [
-    "ContentEnsemble",
-    "MultilabelContent",
-    "NaiveBayes",
-    "NearestNeighbours",
-    "PerLabel",
-    "PlattSVM",
-    "RandomForest",
-    "cross_val_log_odds",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used."""
-    if name not in _MODULES:
-        raise AttributeError(f"module 'labelkin.content' has no attribute {name!r}")
-    return getattr(import_module(f"labelkin.content.{_MODULES[name]}"), name)
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "any_classifier": "MultilabelContent PerLabel cross_val_log_odds",
+        "ensemble": "ContentEnsemble",
+        "forest": "RandomForest",
+        "naive_bayes": "NaiveBayes",
+        "nearest_neighbours": "NearestNeighbours",
+        "platt_svm": "PlattSVM",
+    },
+)

@@ -1,7 +1,7 @@
-"""Content evidence by any probabilistic classifier, one clone per label.
+"""Content evidence by any probabilistic classifier, one clone per label or one for all.
 
-Labels that nobody (or everybody) has are kept away from the estimator, its probabilities become
-log-odds, and out-of-fold evidence is cross-validated.
+Constant labels are not passed to the estimator, its probabilities are converted to log-odds, and
+out-of-fold evidence is cross-validated.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ class PerLabel(LogOddsClassifier):
     Parameters
     ----------
     estimator : classifier
-        A scikit-learn classifier with ``predict_proba``; ``X`` is handed to it as it comes.
+        A scikit-learn classifier with ``predict_proba``; ``X`` is passed to it unchanged.
     cv : int, splitter or iterable of splits, default 5
-        Number of folds for out-of-fold evidence, stratified over all labels; or splits, as
-        scikit-learn's ``cv``. A splitter for groups takes ``groups`` of ``fit_out_of_fold``.
+        Number of folds for out-of-fold evidence, stratified over all labels, or splits as in
+        scikit-learn. ``groups`` of ``fit_out_of_fold`` is passed to a splitter for groups.
     clip : float, default 1e-6
-        Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``. An estimator that gives
-        log-odds itself (a logistic decision function, naive Bayes) is not clipped.
+        Probabilities are clipped to [``clip``, ``1 - clip``]. Log-odds of an estimator (a logistic
+        decision function, naive Bayes) are not clipped.
     n_jobs : int, optional
-        Labels fitted at a time, as joblib has it.
+        Number of jobs over labels, as in joblib.
     random_state : int or RandomState, optional
-        Of the folds. The estimator has its own.
+        Seed of the folds; that of the estimator is separate.
 
     Attributes
     ----------
     estimators_ : list
-        The fitted clones; ``None`` for a label that no document, or every document, carries.
+        The fitted clones; ``None`` for a label of no or all documents.
     is_exact_ : list of bool
-        Whether a clone's decision function is its log-odds.
+        Whether the decision function of a clone is its log-odds.
     prior_log_odds_ : array of shape (n_labels,)
 
     Examples
@@ -90,45 +90,80 @@ class PerLabel(LogOddsClassifier):
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
-        """Take what the estimator takes."""
+        """Accept the documents that the estimator accepts."""
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Hand metadata such as ``sample_weight`` to the estimator where it asks for it."""
+        """Route metadata such as ``sample_weight`` to the estimator if it requests it."""
         return router(self, estimator=self.estimator)
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """Fit one clone per label; further parameters are routed to the estimator's ``fit``."""
+        """Fit one clone per label.
+
+        Parameters
+        ----------
+        X : documents
+            Training documents in any form that the estimator accepts.
+        y : any kind of labels
+        **fit_params
+            Metadata such as ``sample_weight`` for the estimator.
+
+        Returns
+        -------
+        self
+        """
         params = route_fit(self, fit_params, estimator=self.estimator)["estimator"]
         X, labels = self._read(X, y)
         self._learn(X, labels, params)
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> NDArray[np.float64]:
-        """Fit, and return cross-validated log-odds of the training documents."""
-        params = route_fit(self, fit_params, estimator=self.estimator)["estimator"]
-        X, labels = self._read(X, y)
-        self._learn(X, labels, params)
+        """Fit, and return cross-validated log-odds of the training documents.
+
+        Parameters
+        ----------
+        X : documents
+            Training documents, as in :meth:`fit`.
+        y : any kind of labels
+        **fit_params
+            As in :meth:`fit`, and ``groups`` for a splitter.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
+        """
+        labels = read_labels(y)
+        self.fit(X, labels, **fit_params)
         groups = fit_params.pop("groups", None)
         return out_of_fold_log_odds(self, X, labels, fit_params, groups=groups)
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
-        """Return what each term adds to the log-odds of some label columns, for a few documents.
+        """Return the contributions of terms to the log-odds of some labels, for a few documents.
 
-        ``[i][k]`` is document i and label ``columns[k]``. ``None`` if the estimator is not known to
-        have linear log-odds: logistic regression and multinomial naive Bayes do, alone or at the
-        end of a pipeline whose steps name their features.
+        ``[i][k]`` is document i and label ``columns[k]``. Logistic regression and multinomial naive
+        Bayes have linear log-odds, alone or at the end of a pipeline whose steps name features.
+
+        Parameters
+        ----------
+        X : documents
+            Documents in the form used for :meth:`fit`.
+        columns : array of int
+            Columns of labels.
+
+        Returns
+        -------
+        list of lists of ContentContributions, or None
+            ``None`` if log-odds are not linear.
         """
         check_is_fitted(self)
         X = self._read_documents(X, reset=False)
         asked = check_columns(columns, len(self.prior_log_odds_))
         by_label = [self._label_contributions(X, int(j)) for j in asked]
-        given = [shares for shares in by_label if shares is not None]
-        if len(given) < len(by_label):
+        if any(shares is None for shares in by_label):
             return None
-        return [[shares[i] for shares in given] for i in range(n_rows(X))]
+        return [[shares[i] for shares in by_label if shares] for i in range(n_rows(X))]
 
     def _label_contributions(self, X: Any, j: int) -> list[ContentContributions] | None:
         """Return the contributions to one label in every document."""
@@ -169,10 +204,10 @@ class PerLabel(LogOddsClassifier):
 
 
 def needs_probabilities(estimator: Any) -> str:
-    """Say what to do with a classifier that gives no probabilities."""
+    """Return the error message for a classifier without probabilities."""
     name = type(estimator).__name__
     return (
-        f"A content classifier must give probabilities, and {name} has no predict_proba. "
+        f"A content classifier must return probabilities, and {name} has no predict_proba. "
         f"Calibrate it, PerLabel(CalibratedClassifierCV({name}(...))), or use PlattSVM()."
     )
 
@@ -180,26 +215,26 @@ def needs_probabilities(estimator: Any) -> str:
 def _fit_one(
     estimator: Any, X: Any, target: NDArray[np.float64], params: dict[str, Any], label: Any
 ) -> Any:
-    """Fit a clone on the documents for which the label is known; ``None`` if they all agree."""
+    """Fit a clone on the documents for which the label is known; ``None`` for a constant label."""
     rows = np.flatnonzero(~np.isnan(target))
     classes = target[rows].astype(np.int64)
     if len(np.unique(classes)) < 2:
         return None
     if len(rows) < len(target):
         X, params = rows_of(X, rows), params_of_rows(X, params, rows)
-    with threadpool_limits(1, user_api="blas"):  # the same bytes whatever n_jobs
+    with threadpool_limits(1, user_api="blas"):  # the same bytes for every n_jobs
         try:
             return clone(estimator).fit(X, classes, **params)
         except ValueError as error:
             n_positive = int(classes.sum())
             raise ValueError(
-                f"The classifier of the label {str(label)!r} ({n_positive} of {len(classes)} "
-                f"documents have it) cannot be fitted: {error}"
+                f"The classifier of label {str(label)!r}, which {n_positive} of {len(classes)} "
+                f"documents have, cannot be fitted: {error}"
             ) from error
 
 
 def _is_exact(estimator: Any, X: Any) -> bool:
-    """Return whether the decision function is the log-odds of the probabilities, on some rows."""
+    """Return whether, on some rows, the decision function is the log-odds of probabilities."""
     if estimator is None or not hasattr(estimator, "decision_function"):
         return False
     some = rows_of(X, np.arange(min(n_rows(X), 100)))
@@ -208,8 +243,8 @@ def _is_exact(estimator: Any, X: Any) -> bool:
 
 
 def _positive_log_odds(estimator: Any, is_exact: bool, X: Any, clip: float) -> NDArray[np.float64]:
-    """Log-odds of "yes" from one binary classifier, as exact as it gives them."""
-    with threadpool_limits(1, user_api="blas"):  # the same bytes whatever n_jobs
+    """Return the log-odds of one binary classifier, exact if possible."""
+    with threadpool_limits(1, user_api="blas"):  # the same bytes for every n_jobs
         if is_exact:
             return np.asarray(estimator.decision_function(X), dtype=np.float64)
         if hasattr(estimator, "predict_joint_log_proba"):  # the naive Bayes family
@@ -221,7 +256,7 @@ def _positive_log_odds(estimator: Any, is_exact: bool, X: Any, clip: float) -> N
 def spread(
     columns: list[NDArray[np.float64]], places: Any, prior: NDArray[np.float64], n_documents: int
 ) -> NDArray[np.float64]:
-    """Put the prior everywhere, the fitted columns in their places."""
+    """Return fitted columns at their places, and the prior elsewhere."""
     result = np.tile(prior, (n_documents, 1))
     for j, column in zip(places, columns, strict=True):
         result[:, j] = column
@@ -236,8 +271,8 @@ def n_rows(X: Any) -> int:
 class MultilabelContent(PerLabel):
     """One multilabel classifier, such as a random forest, for the whole label matrix.
 
-    Parameters and methods are those of :class:`PerLabel`. The one fitted clone is ``estimator_``;
-    it has seen the columns ``fitted_labels_``, those that are not constant.
+    Parameters and methods are those of :class:`PerLabel`. ``estimator_`` is the fitted clone, and
+    ``fitted_labels_`` are its labels, those that are not constant.
 
     Examples
     --------
@@ -248,17 +283,29 @@ class MultilabelContent(PerLabel):
     """
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
-        """Return what each term adds to the log-odds of some label columns, for a few documents.
+        """Return the contributions of terms to the log-odds of some labels, for a few documents.
 
-        As :meth:`PerLabel.term_contributions` does, for one-vs-rest classifiers; a pipeline that
-        ends in a content classifier of the library answers as that one does.
+        As :meth:`PerLabel.term_contributions`, for one-vs-rest classifiers and for pipelines that
+        end in a content classifier of this library.
+
+        Parameters
+        ----------
+        X : documents
+            Documents in the form used for :meth:`fit`.
+        columns : array of int
+            Columns of labels.
+
+        Returns
+        -------
+        list of lists of ContentContributions, or None
+            ``None`` if log-odds are not linear.
         """
         check_is_fitted(self)
-        if _ends_in_ours(self.estimator_):
-            return _contributions_behind(
-                self.estimator_, self._read_documents(X, reset=False), columns
-            )
-        return super().term_contributions(X, columns)
+        if not _ends_in_ours(self.estimator_):
+            return super().term_contributions(X, columns)
+        return _pipeline_contributions(
+            self.estimator_, self._read_documents(X, reset=False), columns
+        )
 
     def _label_contributions(self, X: Any, j: int) -> list[ContentContributions] | None:
         if j not in self.fitted_labels_:
@@ -283,23 +330,21 @@ class MultilabelContent(PerLabel):
             self.estimator_.fit(X, self._targets(labels), **(params or {}))
 
     def _targets(self, labels: LabelMatrix) -> NDArray[np.int64]:
-        """Return the fitted columns; a single one as a 1-d y, as everywhere in scikit-learn."""
+        """Return the fitted columns; a single one as a 1-d y, as in scikit-learn."""
         if labels.unknown is not None:
             raise ValueError(
-                f"{type(self.estimator).__name__} learns all labels at once and cannot leave out "
-                f"unknown cells, got {labels.unknown.nnz} of them. Use PerLabel for one per label."
+                f"{type(self.estimator).__name__} learns all labels at once, all known, "
+                f"got {labels.unknown.nnz} unknown cells. Use PerLabel for one per label."
             )
         targets = labels.positive[:, self.fitted_labels_].toarray().astype(np.int64)
         return targets.ravel() if len(self.fitted_labels_) == 1 else targets
 
     def _log_odds(self, X: Any) -> NDArray[np.float64]:
-        columns: list[NDArray[np.float64]] = []
-        if len(self.fitted_labels_):
-            columns = list(self._fitted_log_odds(X).T)
+        columns = list(self._fitted_log_odds(X).T) if len(self.fitted_labels_) else []
         return spread(columns, self.fitted_labels_, self.prior_log_odds_, n_rows(X))
 
     def _fitted_log_odds(self, X: Any) -> NDArray[np.float64]:
-        """Log-odds of the fitted labels, whatever shape the estimator's probabilities have."""
+        """Return the log-odds of the fitted labels, given any form of probabilities."""
         if _ends_in_ours(self.estimator_):
             return self.estimator_[-1].log_odds(self.estimator_[:-1].transform(X))
         probability = self.estimator_.predict_proba(X)
@@ -311,17 +356,17 @@ class MultilabelContent(PerLabel):
 
 
 def as_content(estimator: Any) -> Any:
-    """Give any estimator the two verbs of content evidence, ``fit`` and ``log_odds``.
+    """Return a content classifier, with ``fit`` and ``log_odds``, for any estimator.
 
-    A name of the registry, such as ``"naive_bayes"``, stands for that classifier with its defaults.
-    A list of estimators and names is a :class:`~labelkin.content.ensemble.ContentEnsemble` of them.
-    An estimator that has both verbs is returned as it is. One that takes label matrices (a forest,
-    a neural network, ``OneVsRestClassifier``) sees them whole; any other is fitted per label.
+    A name of the registry, such as ``"naive_bayes"``, is that classifier with its defaults, and a
+    list of estimators and names a :class:`~labelkin.content.ensemble.ContentEnsemble`. Content
+    classifiers are returned unchanged. Estimators that accept label matrices (forests, neural
+    networks, ``OneVsRestClassifier``) are fitted on them, others per label.
     """
     if isinstance(estimator, str):
         return part_class("content", estimator)()
     if isinstance(estimator, list | tuple):
-        from labelkin.content.ensemble import ContentEnsemble  # it is made of what is here
+        from labelkin.content.ensemble import ContentEnsemble  # which imports this module
 
         return ContentEnsemble(estimator)
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
@@ -339,7 +384,7 @@ def _takes_label_matrices(estimator: Any) -> bool:
     if isinstance(estimator, Pipeline):
         estimator = estimator[-1]
     if isinstance(estimator, OneVsRestClassifier):
-        return True  # its tags do not say so
+        return True  # which its tags do not contain
     tags = get_tags(estimator)
     return bool(
         tags.target_tags.multi_output or getattr(tags.classifier_tags, "multi_label", False)
@@ -347,14 +392,14 @@ def _takes_label_matrices(estimator: Any) -> bool:
 
 
 def _ends_in_ours(estimator: Any) -> bool:
-    """Tell a pipeline whose last step takes a label matrix, unknown cells too, as it is."""
+    """Return whether the last step of a pipeline is a content classifier of this library."""
     return isinstance(estimator, Pipeline) and hasattr(estimator[-1], "log_odds")
 
 
-def _contributions_behind(
+def _pipeline_contributions(
     pipeline: Pipeline, X: Any, columns: ArrayLike
 ) -> ContributionsOfDocuments | None:
-    """Return what a pipeline's last step says; ``None`` if the steps before name no terms."""
+    """Return the contributions of the last step; ``None`` if other steps do not name terms."""
     front, last = split_front(pipeline)
     shares = contributions_of(last, X if front is None else front.transform(X), columns)
     if shares is None or front is None:
@@ -374,7 +419,7 @@ def cross_val_log_odds(
     groups: Any = None,
     random_state: Any = None,
 ) -> NDArray[np.float64]:
-    """Return the log-odds of each document from a model that has not seen it.
+    """Return out-of-fold log-odds.
 
     As ``cross_val_predict(method="predict_proba")`` for dense 0/1 arrays, but also for label sets,
     sparse matrices and unknown cells.
@@ -386,7 +431,7 @@ def cross_val_log_odds(
     X, Y : documents and any kind of labels
         Documents and their labels.
     cv : int, splitter or iterable of splits, default 5
-        Number of folds, stratified over all labels; or splits, as scikit-learn's ``cv``.
+        Number of folds, stratified over all labels, or splits as in scikit-learn.
     groups : array of shape (n_documents,), optional
         Groups for a splitter such as ``GroupKFold()``.
     random_state : int or RandomState, optional

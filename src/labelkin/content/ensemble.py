@@ -1,19 +1,17 @@
-"""Content evidence by several classifiers or several views of a document, the prior counted once.
+"""Content evidence by several classifiers or several views of a document.
 
-The paper's equation 1 adds up what the document and the other labels say beyond the prior. Nothing
-limits it to one view of the document. Of several content classifiers m, with log-odds z,
+The paper's equation 1 adds up evidence of the document and of the other labels beyond the prior.
+In the same way several content classifiers m with log-odds z are combined:
 
-    log-odds = lp + Σ_m a_m (z_m − lp) + b,        lp: the log-odds of the prior,
+    log-odds = lp + Σ_m a_m (z_m − lp) + b,        lp: the log-odds of the prior
 
-where the weights a, because views repeat each other, are learned on evidence of documents that the
-classifiers have not seen: weights that all labels share, and for each label its own, drawn towards
-those.
+Views repeat each other. The weights a are therefore learned from out-of-fold evidence, first for
+all labels together, then for each label with these as prior mean.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -26,20 +24,21 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.any_classifier import PerLabel, n_rows
-from labelkin.content.ensemble_spec import (
+from labelkin.content.forest import RandomForest
+from labelkin.content.members import (
     Member,
     MemberEvidence,
+    TrainingEvidence,
     beyond_prior,
     innermost,
     is_empty,
     read_members,
 )
-from labelkin.content.forest import RandomForest
-from labelkin.content.member_weights import TrainingEvidence
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.content.term_contributions import (
     ContentContributions,
     ContributionsOfDocuments,
+    NeighbourVote,
     check_columns,
     contributions_of,
     terms_of,
@@ -48,51 +47,55 @@ from labelkin.content.term_contributions import (
 from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import to_log_odds
-from labelkin.scikit_learn import read_sample_weight, takes_sample_weight, with_random_state
+from labelkin.scikit_learn import (
+    check_metadata,
+    read_sample_weight,
+    takes_sample_weight,
+    with_random_state,
+)
 from labelkin.text.terms import TextView
 
 _Floats = NDArray[np.float64]
 
-#: How strongly a label's weights are drawn to those of all: of unlike classifiers, and of one kind
-#: of classifier on several views, which are more alike.
-_UNLIKE, _ALIKE = 30.0, 100.0
+#: Default shrinkage for different classifiers, and for the same classifier on several views.
+_DIFFERENT, _SAME = 30.0, 100.0
 _FOLDS = 5
-#: Share of zeros from which a dense matrix is taken for words, and the rows that are inspected.
+#: Share of zeros above which a dense matrix contains words, and number of rows inspected.
 _ZEROS, _ROWS = 0.5, 1000
-#: Documents below which the weights of several classifiers cannot be learned.
+#: Minimum number of documents to learn the weights of several classifiers.
 _FEW = 30
 
 
 class ContentEnsemble(LogOddsClassifier):
-    """Several content classifiers, or one kind on several views of a document, as one.
+    """Several content classifiers, or one classifier on several views of a document, as one.
 
-    ``LabelDependenceClassifier(content=[…])`` makes one of a list.
+    ``LabelDependenceClassifier(content=[…])`` makes an ensemble of a list.
 
     Parameters
     ----------
     members : sequence, default ("naive_bayes", "nearest_neighbours", "svm")
         Each a content classifier (anything ``content=`` takes), a pair (name, classifier), or a
-        triple (name, transformer, classifier): the transformer, or a function, makes the member's
-        view of the documents. It is fitted once, on all of them, without their labels.
+        triple (name, transformer, classifier): the transformer, or a function, returns the
+        member's view of the documents. It is fitted once, on all documents, without their labels.
     shrinkage : float, optional
-        How strongly the weights of a label are drawn to those of all. ``None``: 30 for classifiers
-        of different kinds, 100 where two are of one kind.
+        Strength of the prior of a label's weights around those of all labels. Default: 30 for
+        different classifiers, 100 if two are of one class.
     random_state : int or RandomState, optional
-        Of the folds in which the weights are learned, and of members that name none of their own.
+        Seed of the folds for learning the weights, and of members without an own seed.
 
     Attributes
     ----------
     members_ : list of Member
-        Fitted; without those that did not help.
+        The fitted members with a positive weight.
     dropped_ : list of str
-        Members that did not help: beside the others their evidence had no positive weight.
+        Names of the members without a positive weight.
     weights_ : array of shape (n_labels, n_members)
-        What the evidence of each member counts.
+        Weights of the evidence of each member.
     bias_ : array of shape (n_labels,)
     prior_log_odds_ : array of shape (n_labels,)
     prior_once_ : bool
-        Whether the prior is counted once, or as often as the members together; by the Brier score
-        of documents that the members had not seen.
+        Whether the prior is counted once, or as often as the members together, chosen by the
+        out-of-fold Brier score.
 
     Examples
     --------
@@ -115,15 +118,15 @@ class ContentEnsemble(LogOddsClassifier):
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
-        """Take what all members take; with views, anything."""
+        """Accept the documents that all members accept."""
         tags = super().__sklearn_tags__()
-        seen = [get_tags(m.features or m.classifier).input_tags for m in read_members(self.members)]
-        tags.input_tags.sparse = all(one.sparse for one in seen)
-        tags.input_tags.string = all(one.string for one in seen)
+        members = read_members(self.members)
+        seen = [get_tags(m.features or m.classifier).input_tags for m in members]
+        for name in ("sparse", "string", "allow_nan"):
+            setattr(tags.input_tags, name, all(getattr(one, name) for one in seen))
         tags.input_tags.positive_only = any(one.positive_only for one in seen)
-        tags.input_tags.allow_nan = all(one.allow_nan for one in seen)
         tags.classifier_tags.poor_score = any(
-            get_tags(m.classifier).classifier_tags.poor_score for m in read_members(self.members)
+            get_tags(m.classifier).classifier_tags.poor_score for m in members
         )
         return tags
 
@@ -132,13 +135,11 @@ class ContentEnsemble(LogOddsClassifier):
         found = super().get_params(deep=False)
         try:
             members = read_members(self.members) if deep else []
-        except (TypeError, ValueError):  # fit says what is wrong with them
+        except (TypeError, ValueError):  # fit raises an error that names the member
             members = []
         for name, features, classifier in members:
-            inner = {name: classifier} | (
-                {} if features is None else {f"{name}_features": features}
-            )
-            for key, part in inner.items():
+            inner = {name: classifier, f"{name}_features": features}
+            for key, part in inner.items() if features is not None else [(name, classifier)]:
                 found[key] = part
                 found |= {f"{key}__{k}": value for k, value in part.get_params().items()}
         return found
@@ -164,10 +165,10 @@ class ContentEnsemble(LogOddsClassifier):
         Parameters
         ----------
         X : documents
-            Whatever the members, or their transformers, take.
+            Documents in any form that the members, or their transformers, accept.
         y : any kind of labels
         **metadata
-            ``sample_weight``, for the members that take it and for the weights.
+            ``sample_weight``, for the members that accept it and for the weights.
 
         Returns
         -------
@@ -176,40 +177,51 @@ class ContentEnsemble(LogOddsClassifier):
         self._fit(X, y, metadata, out_of_fold=False)
         return self
 
-    # As for PlattSVM: weights are not repetition, and metadata routing knows them all the same.
+    # As in PlattSVM: a weight is not a repetition, but metadata routing must know it.
     __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012 (read by scikit-learn)
 
     def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> Any:
-        """Fit, and return the out-of-fold log-odds of the training documents."""
+        """Fit, and return the out-of-fold log-odds of the training documents.
+
+        Parameters
+        ----------
+        X : documents
+            Training documents, as in :meth:`fit`.
+        y : any kind of labels
+        **metadata
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        array or CSR array of shape (n_documents, n_labels)
+        """
         return self._fit(X, y, metadata, out_of_fold=True)
 
-    def log_odds(self, X: Any) -> Any:
-        """Return the log-odds of every label, ``(n_documents, n_labels)``.
-
-        Where members give candidates, a CSR array of all their candidates.
-        """
-        check_is_fitted(self)
-        return self._log_odds(self._read_documents(X, reset=False))
-
-    def member_contributions(self, X: Any) -> dict[str, _Floats]:
-        """Return what each member adds to the log-odds, ``(n_documents, n_labels)`` each.
-
-        By the member's name; ``"prior"`` is what is there without them. All add up to the log-odds.
-        Of candidates, values over the stored cells of :meth:`log_odds`, in its order.
-        """
-        return self.decompose(X)[1]
-
     def decompose(self, X: Any) -> tuple[Any, dict[str, _Floats]]:
-        """Return :meth:`log_odds` and :meth:`member_contributions`, both from one computation."""
+        """Return the log-odds and the contribution of each member to them.
+
+        Parameters
+        ----------
+        X : documents
+            Documents in the form used for :meth:`fit`.
+
+        Returns
+        -------
+        log_odds : array or CSR array of shape (n_documents, n_labels)
+        contributions : dict
+            Name of the member, or ``"prior"`` for the rest, to an array like the log-odds. The
+            arrays add up to the log-odds.
+        """
         check_is_fitted(self)
         evidence = self._evidence(self._read_documents(X, reset=False))
-        parts = {"prior": evidence.of_labels(self._constant(self._theta()))}
+        label = evidence.cells.label
+        parts = {"prior": evidence.matrix(self._constant(self._theta())[label])}
         for k, member in enumerate(self.members_):
-            parts[member.name] = evidence.of_labels(self.weights_[:, k]) * evidence.values[k]
+            parts[member.name] = evidence.matrix(self.weights_[label, k] * evidence.values[k])
         return evidence.matrix(self._combined(evidence)), parts
 
     def summary(self) -> str:
-        """Say what the members count, on average over the labels, and which did not help."""
+        """Return the mean weight of each member as text, and the members that did not help."""
         check_is_fitted(self)
         means = zip(self.members_, self.weights_.mean(axis=0), strict=True)
         counted = ", ".join(f"{member.name} {mean:.2f}" for member, mean in means)
@@ -217,46 +229,56 @@ class ContentEnsemble(LogOddsClassifier):
         return f"{counted}{dropped}"
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
-        """Return what each term adds to the log-odds of some label columns, for a few documents.
+        """Return the contributions of terms to the log-odds of some labels, for a few documents.
 
-        ``[i][k]`` is document i and label ``columns[k]``. Terms that several members see are
-        together; ``None`` where a member has nothing exact to say of terms.
+        ``[i][k]`` is document i and label ``columns[k]``. Terms of several members are added.
+
+        Parameters
+        ----------
+        X : documents
+            Documents in the form used for :meth:`fit`.
+        columns : array of int
+            Columns of labels.
+
+        Returns
+        -------
+        list of lists of ContentContributions, or None
+            ``None`` if a member has no exact contributions.
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
         asked = check_columns(columns, len(self.bias_))
-        constant = self._constant(self._theta())[asked]
-        rows = [[ContentContributions((), float(c)) for c in constant] for _ in range(n_rows(X))]
+        constant, prior = self._constant(self._theta())[asked], self.prior_log_odds_[asked]
+        parts: list[Any] = [[[] for _ in asked] for _ in range(n_rows(X))]
         for k, member in enumerate(self.members_):
             view = member.view(documents)
             found = contributions_of(member.classifier, view, asked)
             names = None if member.features is None else terms_of(member.features)
             if found is None or (member.features is not None and names is None):
                 return None
+            given = np.array([[cell.log_odds for cell in row] for row in found])
+            added = self.weights_[asked, k] * beyond_prior(member.classifier, given, prior)
+            added[is_empty(view)] = 0.0
+            size = given - prior
+            factor = np.divide(added, size, out=np.zeros_like(size), where=size != 0)
             for i, row in enumerate(found):
-                given = np.array([cell.log_odds for cell in row])[None]
-                prior = self.prior_log_odds_[asked]
-                beyond = beyond_prior(member.classifier, given, prior)[0]
-                if is_empty(view)[i]:
-                    beyond[:] = 0.0
                 for at, cell in enumerate(row):
-                    part = _scaled(with_term_names(cell, names), prior[at], beyond[at])
-                    rows[i][at] = _joined(rows[i][at], part, self.weights_[asked[at], k])
-        return rows
+                    parts[i][at].append((with_term_names(cell, names), prior[at], factor[i, at]))
+        return [
+            [_sum_of(*one) for one in zip(constant.tolist(), row, strict=True)] for row in parts
+        ]
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         self._fit(X, labels, {}, out_of_fold=False)
 
     def _fit(self, X: Any, y: Any, metadata: dict[str, Any], out_of_fold: bool) -> Any:
-        unknown = sorted(metadata.keys() - {"sample_weight"})
-        if unknown:
-            raise TypeError(f"fit takes sample_weight beside X and y, got {unknown[0]!r}.")
+        check_metadata(self, metadata, "sample_weight")
         X, labels = self._read(X, y)
         X = _sorted_rows(X)
         weight = read_sample_weight(labels.positive, metadata.get("sample_weight"))
         positive, known = labels.counts(weight)
         self.prior_log_odds_ = to_log_odds((positive + 0.5) / (known + 1.0))
-        # A handful of numbers per label, drawn to those of all: folds need not be stratified.
+        # A few shrunken numbers per label: folds need not be stratified.
         fold = np.full(labels.shape[0], -1)
         if labels.shape[0] > 1:
             order = check_random_state(self.random_state).permutation(labels.shape[0])
@@ -269,8 +291,8 @@ class ContentEnsemble(LogOddsClassifier):
             member = Member(name, own, with_random_state(classifier, self.random_state))
             view = X if features is None else _sorted_rows(member.features.fit_transform(X))
             given = {} if weight is None or not takes_sample_weight(classifier) else metadata
-            # A member that was fitted to all documents but one would get too large a weight beside
-            # members that were fitted to four fifths of them.
+            # A member fitted on all documents but one would get too large a weight next to members
+            # that are fitted on four fifths of them.
             is_better_off = len(ways) > 1 and getattr(classifier, "leaves_one_out", False)
             in_folds = PredefinedSplit(fold) if is_better_off and fold.max() > 0 else None
             found.append(
@@ -293,7 +315,7 @@ class ContentEnsemble(LogOddsClassifier):
         fold: NDArray[np.intp],
         out_of_fold: bool,
     ) -> Any:
-        """Learn what members count, drop those that do not help; return log-odds out of fold."""
+        """Learn the weights, drop members that do not help, and return out-of-fold log-odds."""
         training = TrainingEvidence(evidence, labels, weight, self.prior_log_odds_)
         chosen = training.choose()
         self.prior_once_ = chosen.once
@@ -306,7 +328,7 @@ class ContentEnsemble(LogOddsClassifier):
             return None
         if not parts:
             return training.evidence.matrix(self._combined(training.evidence))
-        result = np.empty(training.evidence.values.shape[1:])
+        result = np.empty(training.evidence.cells.n)
         for k, theta in enumerate(parts):
             left, places = training.evidence.documents(fold == k)
             result[places] = self._combined(left, theta)
@@ -318,7 +340,7 @@ class ContentEnsemble(LogOddsClassifier):
                 raise ValueError(f"shrinkage must be positive, got {self.shrinkage!r}.")
             return float(self.shrinkage)
         kinds = [type(innermost(member.classifier)) for member in self.members_]
-        return _UNLIKE if len(set(kinds)) == len(kinds) else _ALIKE
+        return _DIFFERENT if len(set(kinds)) == len(kinds) else _SAME
 
     def _log_odds(self, X: Any) -> Any:
         evidence = self._evidence(X)
@@ -331,19 +353,19 @@ class ContentEnsemble(LogOddsClassifier):
 
     def _combined(self, evidence: MemberEvidence, theta: _Floats | None = None) -> _Floats:
         theta = self._theta() if theta is None else theta
-        constant = evidence.of_labels(self._constant(theta))
-        result = np.broadcast_to(constant, evidence.values.shape[1:]).copy()
+        label = evidence.cells.label
+        result: _Floats = self._constant(theta)[label]
         for weights, values in zip(theta.T, evidence.values, strict=False):
-            result += evidence.of_labels(weights) * values
+            result += weights[label] * values
         return result
 
     def _theta(self) -> _Floats:
         return np.column_stack([self.weights_, self.bias_])
 
     def _constant(self, theta: _Floats) -> _Floats:
-        """Return the log-odds of a document without evidence of any member, ``(n_labels,)``."""
+        """Return the log-odds of documents without evidence of members, ``(n_labels,)``."""
         times = 1.0 if self.prior_once_ else theta[:, :-1].sum(axis=1)
-        is_constant = ~theta.any(axis=1)  # nothing was learned of such a label
+        is_constant = ~theta.any(axis=1)  # a constant label has no weights
         return np.asarray(np.where(is_constant, 1.0, times) * self.prior_log_odds_ + theta[:, -1])
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
@@ -351,59 +373,51 @@ class ContentEnsemble(LogOddsClassifier):
 
 
 def _without_blank_views(members: list[Member], X: Any) -> tuple[list[Member], list[str]]:
-    """Return the members that see text in a document, and the names of the others."""
+    """Return the members whose view has text, and the names of the others."""
     blank = [m.name for m in members if isinstance(m.features, TextView) and m.features.is_blank(X)]
     if len(blank) == len(members):
-        return members, []  # the error of the first member names the reason
+        return members, []  # fitting the first member raises an error
     return [member for member in members if member.name not in blank], blank
 
 
 def _sorted_rows(X: Any) -> Any:
-    """Return sparse rows with sorted indices: every member would sort them in each of its folds."""
+    """Return sparse rows with sorted indices, so that members need not sort them in each fold."""
     if sparse.issparse(X) and X.format == "csr" and not X.has_sorted_indices:
         return X.sorted_indices()
     return X
 
 
-def _scaled(cell: ContentContributions, prior: float, beyond: float) -> ContentContributions:
-    """Return contributions to the log-odds as contributions to the evidence beyond the prior."""
-    whole = cell.log_odds - prior
-    factor = beyond / whole if whole else 0.0
-    terms = tuple(t._replace(log_odds=factor * t.log_odds) for t in cell.terms)
-    return replace(
-        cell,
-        terms=terms,
-        constant=factor * (cell.constant - prior),
-        clipped=factor * cell.clipped,
-    )
-
-
-def _joined(
-    sum_: ContentContributions, part: ContentContributions, weight: float
+def _sum_of(
+    constant: float, cells: list[tuple[ContentContributions, float, float]]
 ) -> ContentContributions:
-    """Add a member's contributions, times its weight; terms of one name become one."""
-    terms = {term.term: term for term in sum_.terms}
-    for term in part.terms:
-        before = terms.get(term.term)
-        added = weight * term.log_odds + (before.log_odds if before else 0.0)
-        value = before.value if before else term.value
-        terms[term.term] = term._replace(log_odds=added, value=value)
+    """Return the sum of contributions, each less its prior and times its factor."""
+    terms: dict[Any, Any] = {}
+    neighbours: list[NeighbourVote] = []
+    clipped = 0.0
+    for cell, prior, factor in cells:
+        constant += factor * (cell.constant - prior)
+        clipped += factor * cell.clipped
+        neighbours += cell.neighbours
+        for term in cell.terms:
+            before = terms.get(term.term, term._replace(log_odds=0.0))
+            added = before.log_odds + factor * term.log_odds
+            terms[term.term] = before._replace(log_odds=float(added))
     strongest = sorted(terms.values(), key=lambda term: -abs(term.log_odds))
     return ContentContributions(
         tuple(term for term in strongest if term.log_odds),
-        sum_.constant + weight * part.constant,
-        sum_.neighbours + part.neighbours,
-        sum_.clipped + weight * part.clipped,
+        float(constant),
+        tuple(neighbours),
+        float(clipped),
     )
 
 
 def default_content(X: Any) -> Any:
     """Return the classifier for documents that are words, or numbers.
 
-    Words: sparse matrices, and dense ones that have no negative values and mostly zeros. They get a
-    :class:`~labelkin.PlattSVM`. Other dense numbers of at least 30 documents get a
-    :class:`~labelkin.ContentEnsemble` of a random forest, and of a logistic regression of the
-    features on one scale, which is better than either.
+    For words, that is, sparse matrices and dense ones of mostly zeros without negative values, a
+    :class:`~labelkin.PlattSVM`. For other numbers of at least 30 documents a
+    :class:`~labelkin.ContentEnsemble` of a random forest and a logistic regression of standardised
+    features, which is better than either.
 
     Parameters
     ----------
@@ -438,16 +452,3 @@ def looks_like_words(X: Any) -> bool:
     if values.ndim != 2 or not values.size or np.isnan(values).any():
         return True
     return bool(values.min() >= 0 and (values == 0).mean() >= _ZEROS)
-
-
-def describe_content(content: Any) -> str:
-    """Return a content classifier in a few words.
-
-    Examples
-    --------
-    >>> describe_content(default_content(np.array([[0.5, -1.2]] * 30)))
-    'ContentEnsemble of forest and logistic'
-    """
-    name = type(content).__name__
-    members = getattr(content, "members", None)
-    return f"{name} of {' and '.join(one[0] for one in members)}" if members else name

@@ -1,9 +1,8 @@
-"""Content evidence by a random forest of multilabel trees, kept as plain arrays of nodes.
+"""Content evidence by a random forest of multilabel trees.
 
-scikit-learn grows the trees, each on documents drawn with replacement; the documents that a tree
-has not seen are judged by it as if new, so that out-of-fold evidence costs nothing more. What is
-kept are the nodes, and :class:`TreeNodes` walks them: a model file can hold it, for every number in
-it can be checked.
+scikit-learn grows the trees on bootstrap samples; trees whose sample does not contain a document
+give its out-of-bag evidence. Fitted forests are plain arrays of nodes (:class:`TreeNodes`), which
+model files can contain because every number in them can be checked.
 """
 
 from __future__ import annotations
@@ -21,34 +20,33 @@ from sklearn.utils import check_random_state
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import count_log_odds, to_log_odds
-from labelkin.scikit_learn import read_sample_weight
+from labelkin.scikit_learn import check_metadata, read_sample_weight
 
 _Floats = NDArray[np.float64]
 
-#: Documents × trees that walk together.
-_WALKERS = 2**18
+#: Number of documents × trees in a block.
+_BLOCK = 2**18
 
 
 @dataclass(frozen=True, eq=False)
 class TreeNodes:
-    """The nodes of all trees of a forest, one after the other; children come after parents.
+    """The nodes of all trees of a forest, tree after tree; children come after parents.
 
     Attributes
     ----------
     roots : int32 array of shape (n_trees,)
         The first node of every tree.
     children : int32 array of shape (n_nodes, 2)
-        Where a document goes whose feature is at most the threshold, and where all others go; both
-        −1 at a leaf.
+        The next node if the feature is at most the threshold, and if not; both −1 at a leaf.
     feature : int32 array of shape (n_nodes,)
-        The feature that is looked at; 0 at a leaf.
+        The feature that is compared; 0 at a leaf.
     threshold : float32 or float64 array of shape (n_nodes,)
     leaf : int32 array of shape (n_nodes,)
         The row of a leaf in ``shares``; −1 at other nodes.
     shares : float32 array of shape (n_leaves, n_labels)
         The share of a leaf's documents that have each label.
     n_features : int
-        Features of a document.
+        Number of features.
     """
 
     roots: NDArray[np.int32]
@@ -62,38 +60,34 @@ class TreeNodes:
     @classmethod
     def of(cls, forest: RandomForestRegressor, n_labels: int) -> TreeNodes:
         """Copy the nodes of a fitted forest whose targets are labels, 0 to 1."""
-        roots, parts, shares, n_nodes, n_leaves = [], [], [], 0, 0
-        for tree in (estimator.tree_ for estimator in forest.estimators_):
-            children = np.column_stack([tree.children_left, tree.children_right])
-            is_leaf = children[:, 0] < 0
-            leaf = np.full(tree.node_count, -1)
-            leaf[is_leaf] = n_leaves + np.arange(is_leaf.sum())
-            roots.append(n_nodes)
-            parts.append(
-                (
-                    np.where(is_leaf[:, None], -1, children + n_nodes),
-                    np.where(is_leaf, 0, tree.feature),
-                    np.where(is_leaf, 0.0, tree.threshold),
-                    leaf,
-                )
-            )
-            shares.append(tree.value[is_leaf].reshape(-1, n_labels))
-            n_nodes, n_leaves = n_nodes + tree.node_count, n_leaves + int(is_leaf.sum())
-        children, feature, threshold, leaf = (
-            np.concatenate(part) for part in zip(*parts, strict=True)
+        trees = [estimator.tree_ for estimator in forest.estimators_]
+        ends = np.cumsum([0, *(tree.node_count for tree in trees)])
+        children = np.concatenate(
+            [
+                first + np.column_stack([tree.children_left, tree.children_right])
+                for first, tree in zip(ends, trees, strict=False)
+            ]
         )
+        feature, threshold, values = (
+            np.concatenate([getattr(tree, name) for tree in trees])
+            for name in ("feature", "threshold", "value")
+        )
+        is_leaf = feature < 0
+        children[is_leaf] = -1
+        leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
+        shares = np.clip(values[is_leaf].reshape(-1, n_labels), 0.0, 1.0)
         return cls(
-            np.array(roots, dtype=np.int32),
+            ends[:-1].astype(np.int32),
             children.astype(np.int32),
-            feature.astype(np.int32),
-            threshold.astype(np.float64),
+            np.where(is_leaf, 0, feature).astype(np.int32),
+            np.where(is_leaf, 0.0, threshold),
             leaf.astype(np.int32),
-            np.clip(np.concatenate(shares), 0.0, 1.0).astype(np.float32),
+            shares.astype(np.float32),
             int(forest.n_features_in_),
         )
 
     def check(self) -> None:
-        """Raise for nodes that would lead outside the arrays, or round in a circle."""
+        """Raise for nodes with indices outside the arrays, or with cycles."""
         arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "n_features"}
         kinds = {"threshold": np.float64, "shares": np.float32}
         for name, array in arrays.items():
@@ -118,11 +112,11 @@ class TreeNodes:
             raise ValueError("a forest with invalid shares or thresholds")
 
     def leaves(self, X: Any, trees: slice = slice(None)) -> NDArray[np.intp]:
-        """Return the leaf that each document comes to, ``(n_documents, n_trees)``."""
+        """Return the leaf of each document in each tree, ``(n_documents, n_trees)``."""
         documents = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float32)
         roots = self.roots[trees]
         found = np.empty((len(documents), len(roots)), dtype=np.intp)
-        step = max(_WALKERS // max(len(roots), 1), 1)
+        step = max(_BLOCK // max(len(roots), 1), 1)
         for start in range(0, len(documents), step):
             block = documents[start : start + step]
             node = np.tile(roots.astype(np.intp), len(block))
@@ -150,23 +144,23 @@ def _are_within(values: NDArray[Any], least: float, below: float) -> bool:
 
 
 class RandomForest(LogOddsClassifier):
-    """A random forest of trees that each know all labels; for dense numbers, on any scale.
+    """A random forest of multilabel trees, for dense numbers on any scale.
 
-    Trees split where the Gini impurity, summed over the labels, falls most. Log-odds of training
-    documents as if unseen are those of the trees that have not seen them.
+    Splits minimise the Gini impurity, summed over the labels. Out-of-fold log-odds are out-of-bag:
+    those of the trees whose sample does not contain the document.
 
     Parameters
     ----------
     n_trees : int, default 150
-        How many trees; as many votes.
+        Number of trees.
     max_features : "sqrt" or float, default "sqrt"
-        Features that a split may choose from: the root of their number, or a share of them.
+        Number of features for a split: the square root of their number, or a share of them.
     min_documents_leaf : int, default 2
-        Documents that a leaf has at least.
+        Minimum number of documents of a leaf.
     n_jobs : int, optional
-        Trees grown at a time.
+        Number of jobs.
     random_state : int or RandomState, optional
-        Of the documents and features of each tree.
+        Seed of the samples and features of the trees.
 
     Attributes
     ----------
@@ -198,7 +192,7 @@ class RandomForest(LogOddsClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    # As for PlattSVM: weights are not repetition, and metadata routing knows them all the same.
+    # As in PlattSVM: a weight is not a repetition, but metadata routing must know it.
     __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012 (read by scikit-learn)
 
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
@@ -209,7 +203,7 @@ class RandomForest(LogOddsClassifier):
         X : array or sparse matrix of shape (n_documents, n_features)
             Numbers on any scale.
         y : any kind of labels
-            Trees grow for all labels together: an unknown cell (NaN) counts as the label's prior.
+            Unknown cells (NaN) have the value of the prior, because trees learn all labels.
         **metadata
             ``sample_weight``, ``(n_documents,)``.
 
@@ -221,9 +215,21 @@ class RandomForest(LogOddsClassifier):
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> _Floats:
-        """Grow the trees, and return log-odds by those that have not seen the document.
+        """Grow the trees, and return out-of-bag log-odds of the training documents.
 
-        Of a document that all trees have seen: the prior.
+        A document in the samples of all trees has the log-odds of the prior.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            Training documents, as in :meth:`fit`.
+        y : any kind of labels
+        **metadata
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
         """
         X, labels, seen = self._grow(X, y, metadata)
         result = np.tile(self.prior_log_odds_, (labels.shape[0], 1))
@@ -242,10 +248,8 @@ class RandomForest(LogOddsClassifier):
         return result
 
     def _grow(self, X: Any, y: Any, metadata: dict[str, Any]) -> tuple[Any, LabelMatrix, Any]:
-        """Grow the trees; return checked documents and labels, and which tree has seen which."""
-        unknown = sorted(metadata.keys() - {"sample_weight"})
-        if unknown:
-            raise TypeError(f"fit takes sample_weight beside X and y, got {unknown[0]!r}.")
+        """Grow the trees; return documents, labels, and which documents each tree has seen."""
+        check_metadata(self, metadata, "sample_weight")
         if not self.n_trees >= 1:
             raise ValueError(f"n_trees must be at least 1, got {self.n_trees!r}.")
         X, labels = self._read(X, y)
@@ -257,7 +261,7 @@ class RandomForest(LogOddsClassifier):
         self.nodes_: TreeNodes | None = None
         if not len(self.fitted_labels_):
             return X, labels, np.zeros((len(X), 0), dtype=np.bool_)
-        # For labels the squared error of regression is the Gini impurity, and it accepts priors.
+        # For 0/1 labels squared error is the Gini impurity; regression also accepts priors.
         targets = labels.positive[:, self.fitted_labels_].toarray()
         if labels.unknown is not None:
             is_unknown = labels.unknown[:, self.fitted_labels_].toarray() > 0
@@ -287,7 +291,7 @@ class RandomForest(LogOddsClassifier):
         return result
 
     def _smoothed(self, share: _Floats, votes: Any) -> _Floats:
-        """Return shares of votes as log-odds; the prior has one vote, so that none is 0 or 1."""
+        """Return the log-odds of shares of votes; the prior adds one vote to keep them finite."""
         return to_log_odds((votes * share + self._prior()) / (votes + 1))
 
     def _prior(self) -> _Floats:

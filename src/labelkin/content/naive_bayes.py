@@ -1,12 +1,12 @@
-"""Content evidence by multinomial naive Bayes, label against rest, all labels in one product.
+"""Content evidence by multinomial naive Bayes, each label against the rest.
 
-McCallum & Nigam (1998), binary version: term counts, Laplace smoothing. All that is learned are
-counts, so blocks of documents can be counted apart and added.
+The binary model of McCallum & Nigam (1998) with Laplace smoothing, for all labels in one product.
+All that is learned are counts, so that blocks of documents can be counted separately and added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.term_contributions import (
@@ -31,39 +32,41 @@ from labelkin.scaling.blocks import Engine, read_parts
 from labelkin.scaling.distributed import using
 from labelkin.scikit_learn import read_sample_weight
 
-#: Share of terms × labels with a count from which a dense product is the faster one.
+_Floats = NDArray[np.float64]
+
+#: Share of terms × labels with a count above which weights are dense.
 _MANY_COUNTS = 0.2
-#: Terms × labels up to which a dense product is the faster one, however few the counts are.
+#: Number of terms × labels up to which weights are always dense.
 _SMALL = 2**20
-#: Counts of the terms of a block of documents that are left out: its arrays fit the cache.
+#: Number of counts for a block of left-out documents, whose arrays fit the cache.
 _CELLS = 2**18
-#: Words of the pairs (document, label it carries) that are looked up together.
+#: Number of words of the pairs (document, label of it) in a block.
 _PAIRED = 2**20
-#: A smaller sum of weights is rounding.
-_NOTHING = 1e-9
-#: Beyond it, sums over documents could leave the range of numbers.
+#: Counts above this could overflow when they are added.
 _LARGEST_COUNT = 1e290
+#: A smaller sum of weights is rounding.
+_ROUNDING = 1e-9
 
 
 class NaiveBayes(LogOddsClassifier):
     """Multinomial naive Bayes, one label against the rest, for all labels at once.
 
-    Its log-odds are exact and unclipped: on long documents they reach hundreds, where probabilities
-    would tie at 1. A document without words has the prior.
+    Log-odds are exact and not clipped: on long documents they reach hundreds, where probabilities
+    would tie at 1. The posterior of a document without words is the prior.
 
     Parameters
     ----------
     alpha : float, default 1.0
         Added to every term count (1 = Laplace).
     top : int, optional
-        Candidates per document: log-odds, probabilities and decisions are those of the ``top`` best
-        labels of a document, sparse, and memory does not grow with documents × labels. ``None``:
-        all labels.
+        Number of candidates per document: log-odds, probabilities and decisions are sparse, with
+        the ``top`` best labels of each document, and memory does not grow with documents × labels.
+        Default: all labels.
 
     Attributes
     ----------
     counts_ : TermCounts
-        All that was learned.
+        The term counts of all labels.
 
     Examples
     --------
@@ -80,17 +83,17 @@ class NaiveBayes(LogOddsClassifier):
         self.top = top
 
     def __sklearn_tags__(self) -> Any:
-        """Say that counts are not negative, and that blobs are not text."""
+        """Require counts of at least 0; scikit-learn's test data are not texts."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True
         return tags
 
-    # A decision function would be fed negative values by scikit-learn's checks; log_odds is there.
+    # scikit-learn's checks would pass negative values to it; use log_odds.
     decision_function = property()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Count the terms of every label's documents.
+        """Count the terms in the documents of each label.
 
         Parameters
         ----------
@@ -98,7 +101,7 @@ class NaiveBayes(LogOddsClassifier):
             Term counts, or other weights ≥ 0.
         y : any kind of labels
         sample_weight : array of shape (n_documents,), optional
-            How many times each document counts.
+            Weights of the documents.
 
         Returns
         -------
@@ -109,7 +112,7 @@ class NaiveBayes(LogOddsClassifier):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Count the terms of further documents: exactly what ``fit`` on all of them counts.
+        """Add the term counts of further documents; the result equals ``fit`` on all of them.
 
         Parameters
         ----------
@@ -118,25 +121,20 @@ class NaiveBayes(LogOddsClassifier):
         y : any kind of labels
             Matrices with the same columns in every call; label sets among ``classes``.
         classes : sequence, optional
-            The labels, in the first call, where ``y`` need not show them all.
+            All labels, in the first call, if not every label occurs in ``y``.
         sample_weight : array of shape (n_documents,), optional
-            How many times each document counts.
+            Weights of the documents.
 
         Returns
         -------
         self
         """
         if not hasattr(self, "counts_"):
-            X, labels = self._read(X, y if classes is None else read_labels(y, names=classes))
-            self._learn(X, labels, read_sample_weight(X, sample_weight))
-            return self
+            named = y if classes is None else read_labels(y, names=classes)
+            return self.fit(X, named, sample_weight)
         documents = self._read_documents(X, reset=False)
         labels = read_labels(y, names=self.classes_)
-        if labels.shape[0] != documents.shape[0]:
-            raise ValueError(
-                f"X and y must have the same number of documents, got {documents.shape[0]} and y "
-                f"of shape {labels.shape}."
-            )
+        check_consistent_length(documents, labels.positive)
         weight = read_sample_weight(documents, sample_weight)
         self.counts_ = self.counts_ + count_terms(documents, labels, weight)
         return self
@@ -148,20 +146,20 @@ class NaiveBayes(LogOddsClassifier):
         classes: Sequence[Any] | None = None,
         engine: Engine | None = None,
     ) -> Self:
-        """Count the terms of documents that come in blocks: what ``fit`` on all of them counts.
+        """Count the terms of blocks of documents; the result equals ``fit`` on all of them.
 
-        Memory holds a block and the counts.
+        Memory holds one block and the counts.
 
         Parameters
         ----------
         blocks : iterable of tuples
-            Documents and their labels, as ``fit`` takes them, or paths of files
-            (:func:`labelkin.scaling.blocks.read_block`); of Dask collections
+            Documents and their labels as in ``fit``, or paths of files
+            (:func:`labelkin.scaling.blocks.read_block`); for Dask collections
             :func:`labelkin.scaling.distributed.partitions`.
         classes : sequence, optional
-            The labels, where blocks hold label sets, which need not show them all.
-        engine : Engine, optional
-            Where blocks are counted; ``None``: here, or on the engine in use
+            All labels; required for blocks of label sets in which not every label occurs.
+        engine : Local or OnDask, optional
+            Where blocks are counted; default this process, or the engine in use
             (:func:`labelkin.scaling.distributed.using`).
 
         Returns
@@ -177,14 +175,25 @@ class NaiveBayes(LogOddsClassifier):
     def fit_out_of_fold(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit, and return exact leave-one-out log-odds, ``(n_documents, n_labels)``.
 
-        A document counted ``sample_weight`` times is left out once; one that counts less than once
-        is left out as much as it counts.
+        A document is left out at most once, also if its ``sample_weight`` is above 1.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_terms)
+            Term counts, or other weights ≥ 0.
+        y : any kind of labels
+        sample_weight : array of shape (n_documents,), optional
+            Weights of the documents.
+
+        Returns
+        -------
+        array or CSR array of shape (n_documents, n_labels)
         """
         X, labels = self._read(X, y)
         weight = read_sample_weight(X, sample_weight)
-        self._learn(X, labels, weight)
+        self.counts_ = count_terms(X, labels, weight)
 
-        def of_rows(rows: slice) -> NDArray[np.float64]:
+        def of_rows(rows: slice) -> _Floats:
             times = None if weight is None else weight[rows]
             return leave_one_out(self.counts_, X[rows], labels.rows(rows), self.alpha, times)
 
@@ -193,48 +202,61 @@ class NaiveBayes(LogOddsClassifier):
         return of_rows(slice(None))
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments:
-        """Return what each term adds to the log-odds of some label columns, for a few documents.
+        """Return the contributions of terms to the log-odds of some labels, for a few documents.
 
-        ``[i][k]`` is document i and label ``columns[k]``; a term's contribution is its count ×
-        log(p(term | label) / p(term | rest)), the constant is the prior's log-odds.
+        ``[i][k]`` is document i and label ``columns[k]``. The contribution of a term is its count ×
+        log(p(term | label) / p(term | rest)), the constant is the log-odds of the prior.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_terms)
+            Documents in the form used for :meth:`fit`.
+        columns : array of int
+            Columns of labels.
+
+        Returns
+        -------
+        list of lists of ContentContributions
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
         counts = self.counts_.labels(check_columns(columns, len(self.counts_.positive)))
-        prior = _add_prior(np.zeros(len(counts.positive)), counts.positive, counts.known)
+        n_terms = len(counts.total)
+        prior = term_log_odds(counts, sparse.csr_array((1, n_terms)), self.alpha)[0]
 
-        def weigh(terms: NDArray[np.int64]) -> NDArray[np.float64]:
-            words = _one_word_each(terms, len(counts.total))
+        def weigh(terms: NDArray[np.int64]) -> _Floats:
+            single = (np.ones(len(terms)), terms, np.arange(len(terms) + 1))
+            words = sparse.csr_array(single, shape=(len(terms), n_terms))
             return term_log_odds(counts, words, self.alpha) - prior
 
         return linear_contributions(documents, weigh, prior)
 
-    def _learn(
-        self, X: Any, labels: LabelMatrix, weight: NDArray[np.float64] | None = None
-    ) -> None:
-        self.counts_ = count_terms(X, labels, weight)
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
+        self.counts_ = count_terms(X, labels)
 
     def _log_odds(self, X: Any) -> Any:
-        log_odds = scorer(self.counts_, X, self.alpha)
         if self.top is None:
-            return log_odds(slice(None))
-        return best_cells(log_odds, X.shape[0], len(self.counts_.positive), self.top)
+            return term_log_odds(self.counts_, X, self.alpha)
+        words = weigh_terms(self.counts_, np.arange(X.shape[1]), self.alpha)
+        return best_cells(
+            lambda rows: term_log_odds(self.counts_, X[rows], self.alpha, words),
+            X.shape[0],
+            len(self.counts_.positive),
+            self.top,
+        )
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         if not self.alpha > 0:
             raise ValueError(f"alpha must be positive, got {self.alpha!r}; 1 is Laplace smoothing.")
         X = super()._read_documents(X, reset)
-        smallest = X.data.min(initial=0) if sparse.issparse(X) else X.min(initial=0)
+        values = X.data if sparse.issparse(X) else X
+        smallest, largest = values.min(initial=0), values.max(initial=0)
+        if largest > _LARGEST_COUNT:
+            raise ValueError(f"X must have counts up to {_LARGEST_COUNT:g}, got {largest:g}.")
         if smallest < 0:
             raise ValueError(
                 f"Negative values in data passed to NaiveBayes: term counts must be at least 0, "
                 f"got {smallest:g}. Use PlattSVM or PerLabel(GaussianNB()) for such features."
-            )
-        largest = X.data.max(initial=0) if sparse.issparse(X) else X.max(initial=0)
-        if largest > _LARGEST_COUNT:
-            raise ValueError(
-                f"X must hold term counts that can be added up, at most {_LARGEST_COUNT:g}, got "
-                f"{largest:g}. Scale the features."
             )
         X = sparse.csr_array(X)
         if not X.has_canonical_format:
@@ -250,42 +272,33 @@ def _fit_block(block: Any, like: NaiveBayes, classes: Sequence[Any] | None) -> N
 
 def _add_fitted(one: NaiveBayes, other: NaiveBayes) -> NaiveBayes:
     """Return naive Bayes of the documents of both."""
-    if one.n_features_in_ != other.n_features_in_ or not np.array_equal(
-        one.classes_, other.classes_
-    ):
+    is_same = np.array_equal(one.classes_, other.classes_)
+    if one.n_features_in_ != other.n_features_in_ or not is_same:
         raise ValueError(
             f"Blocks must have the same terms and labels, got {one.n_features_in_} and "
-            f"{other.n_features_in_} terms, {len(one.classes_)} and {len(other.classes_)} labels, "
-            "or other ones. Use one vectoriser, and name the labels: classes=labels."
+            f"{other.n_features_in_} terms, {len(one.classes_)} and {len(other.classes_)} labels. "
+            "Use one vectoriser, and classes=labels."
         )
     total = copy(one)
     total.counts_ = one.counts_ + other.counts_
     return total
 
 
-def term_log_odds(counts: TermCounts, X: sparse.csr_array, alpha: float) -> NDArray[np.float64]:
-    """Return Σ_t x_t log(p(t | label) / p(t | rest)) + log-odds of the prior."""
-    return scorer(counts, X, alpha)(slice(None))
+def term_log_odds(
+    counts: TermCounts, X: sparse.csr_array, alpha: float, weights: WordWeights | None = None
+) -> _Floats:
+    """Return Σ_t x_t log(p(t | label) / p(t | rest)) + log-odds of the prior.
 
-
-def scorer(
-    counts: TermCounts, X: sparse.csr_array, alpha: float
-) -> Callable[[slice], NDArray[np.float64]]:
-    """Return a function of some rows to their log-odds; what all share is computed now."""
-    smoothing, length = alpha * X.shape[1], np.asarray(X.sum(axis=1)).ravel()
-    if X.nnz > X.shape[1]:
-        weights = counts.weights(alpha)
-    else:  # of a few documents, the words that they have
-        terms = np.unique(X.indices)
-        X, weights = X[:, terms], weigh_terms(counts, terms, alpha)
-    inside_length, outside_length = (np.log(part + smoothing) for part in counts.lengths)
-
-    def of_rows(rows: slice) -> NDArray[np.float64]:
-        result = weights.of(X[rows])
-        result -= length[rows, None] * (inside_length - outside_length)
-        return _add_prior(result, counts.positive, counts.known)
-
-    return of_rows
+    ``weights`` are those of all terms; default: computed for the terms of the documents.
+    """
+    length, n_terms, counted = _length(X)[:, None], X.shape[1], X
+    if weights is None:
+        terms = np.arange(n_terms) if X.nnz > n_terms else np.unique(X.indices)
+        counted = X if len(terms) == n_terms else X[:, terms]
+        weights = weigh_terms(counts, terms, alpha)
+    words = weights.of(counted)
+    documents = counts.positive, counts.known
+    return _complete(words, length, counts.lengths, documents, alpha * X.shape[1])
 
 
 def leave_one_out(
@@ -293,13 +306,13 @@ def leave_one_out(
     X: sparse.csr_array,
     labels: LabelMatrix,
     alpha: float,
-    weight: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+    weight: _Floats | None = None,
+) -> _Floats:
     """Return the log-odds of every document under the counts without it.
 
-    A document outside a label leaves only the rest's counts, one inside only the label's. Cells
-    whose label is unknown are in neither, so nothing is taken away. A label's only document has the
-    prior.
+    Leaving out a document changes the counts of a label if it has the label, and those of the rest
+    otherwise. If the label is unknown, it changes neither. The log-odds of the only document of a
+    label are those of the prior.
     """
     own = np.ones(X.shape[0]) if weight is None else np.minimum(weight, 1.0)
     result = _left_out_of_rest(counts, X, alpha, own)
@@ -311,38 +324,26 @@ def leave_one_out(
 
 
 def _left_out_of_rest(
-    counts: TermCounts, X: sparse.csr_array, alpha: float, own: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Log-odds of every document if it were outside every label, and counted ``own`` times.
+    counts: TermCounts, X: sparse.csr_array, alpha: float, own: _Floats
+) -> _Floats:
+    """Return the log-odds of documents without any label, each left out ``own`` times.
 
-    A term's weights depend on how often the document has it: they are computed once for each pair
+    The weights of a term depend on its count in the document: they are computed once for each pair
     of a term and a count in a block of documents.
     """
-    result = np.empty((X.shape[0], len(counts.positive)))
+    words = np.empty((X.shape[0], len(counts.positive)))
     seen = np.diff(counts.by_term.indptr)[X.indices]
     for rows in _slices(np.concatenate([[0], np.cumsum(seen)])[X.indptr], _CELLS):
         part = X[rows]
         taken = part.data * np.repeat(own[rows], np.diff(part.indptr))
         pairs, place = np.unique(part.indices + 1j * taken, return_inverse=True)
-        words = (part.data, place, part.indptr)
         weights = weigh_terms(counts, pairs.real.astype(np.intp), alpha, pairs.imag)
-        result[rows] = weights.of(sparse.csr_array(words, shape=(part.shape[0], len(pairs))))
-    return _with_lengths(result, counts, X, alpha * X.shape[1], own)
-
-
-def _with_lengths(
-    result: NDArray[np.float64],
-    counts: TermCounts,
-    X: sparse.csr_array,
-    smoothing: float,
-    own: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Subtract what lengths say from what words say, without the documents, and add the prior."""
-    length = _length(X)[:, None]
-    inside_length, outside_length = counts.lengths
-    left = np.log(np.maximum(outside_length - own[:, None] * length, 0.0) + smoothing)
-    result -= length * (np.log(inside_length + smoothing) - left)
-    return _add_prior(result, counts.positive, counts.known - own[:, None])
+        stored = (part.data, place, part.indptr)
+        words[rows] = weights.of(sparse.csr_array(stored, shape=(part.shape[0], len(pairs))))
+    length, (inside, outside) = _length(X)[:, None], counts.lengths
+    lengths = inside, outside - own[:, None] * length
+    documents = counts.positive, counts.known - own[:, None]
+    return _complete(words, length, lengths, documents, alpha * X.shape[1])
 
 
 def _left_out_of_label(
@@ -350,49 +351,45 @@ def _left_out_of_label(
     X: sparse.csr_array,
     positive: sparse.csr_array,
     alpha: float,
-    own: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Log-odds of the pairs (document, label it carries), in the order of ``positive``."""
-    smoothing = alpha * X.shape[1]
+    own: _Floats,
+) -> _Floats:
+    """Return the log-odds of the pairs (document, label of it), in the order of ``positive``."""
     row, column = positive.nonzero()
     words = np.empty(len(row))
-    lengths = np.diff(X.indptr)[row]
-    for pairs in _slices(np.concatenate([[0], np.cumsum(lengths)]), _PAIRED):
-        words[pairs] = _inside_words(counts, X, row[pairs], column[pairs], alpha, own)
-    inside_length, outside_length = (part[column] for part in counts.lengths)
-    length = _length(X)[row]
-    left = np.log(np.maximum(inside_length - own[row] * length, 0.0) + smoothing)
-    words -= length * (left - np.log(outside_length + smoothing))
-    return _add_prior(words, counts.positive[column] - own[row], counts.known[column] - own[row])
+    for pairs in _slices(np.concatenate([[0], np.cumsum(np.diff(X.indptr)[row])]), _PAIRED):
+        documents = X[row[pairs]]
+        lengths = np.diff(documents.indptr)
+        pair = np.repeat(np.arange(len(lengths)), lengths)
+        term, label, value = documents.indices, column[pairs][pair], documents.data
+        inside = _at(counts.inside, term, label)
+        outside = counts.total[term] - inside
+        if counts.unknown is not None:
+            outside = outside - _at(counts.unknown, term, label)
+        left = np.maximum(inside - own[row[pairs]][pair] * value, 0.0)
+        share = value * (np.log(left + alpha) - np.log(outside + alpha))
+        words[pairs] = np.bincount(pair, weights=share, minlength=len(lengths))
+    length, (inside, outside) = _length(X)[row], (part[column] for part in counts.lengths)
+    lengths = inside - own[row] * length, outside
+    kept = counts.positive[column] - own[row], counts.known[column] - own[row]
+    return _complete(words, length, lengths, kept, alpha * X.shape[1])
 
 
-def _inside_words(
-    counts: TermCounts,
-    X: sparse.csr_array,
-    row: Any,
-    column: Any,
-    alpha: float,
-    own: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Σ_t x_t log((inside − x + α) / (outside + α)) for some pairs."""
-    documents = X[row]
-    pair = np.repeat(np.arange(len(row)), np.diff(documents.indptr))
-    term, label, value = documents.indices, column[pair], documents.data
-    inside = _at(counts.inside, term, label)
-    outside = counts.total[term] - inside
-    if counts.unknown is not None:
-        outside = outside - _at(counts.unknown, term, label)
-    left = np.maximum(inside - own[row][pair] * value, 0.0)
-    share = value * (np.log(left + alpha) - np.log(outside + alpha))
-    return np.asarray(np.bincount(pair, weights=share, minlength=len(row)), dtype=np.float64)
+def _complete(
+    words: _Floats,
+    length: _Floats,
+    lengths: tuple[_Floats, _Floats],
+    documents: tuple[_Floats, _Floats],
+    smoothing: float,
+) -> _Floats:
+    """Add lengths and prior to the log-odds of words.
 
-
-def _add_prior(
-    words: NDArray[np.float64], positive: NDArray[np.float64], known: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Words plus prior; the prior alone where no document, or every one, has the label."""
-    positive = np.where(positive < _NOTHING, 0.0, positive)
-    known = np.where(known - positive < _NOTHING, positive, known)
+    For a label of no or all documents the result is the prior alone.
+    """
+    inside, outside = (np.log(np.maximum(part, 0.0) + smoothing) for part in lengths)
+    words -= length * (inside - outside)
+    positive, known = documents
+    positive = np.where(positive < _ROUNDING, 0.0, positive)
+    known = np.where(known - positive < _ROUNDING, positive, known)
     constant = constant_labels(positive, known)
     if constant.any():
         words = np.where(constant, 0.0, words)
@@ -400,22 +397,16 @@ def _add_prior(
     return words
 
 
-def _one_word_each(terms: NDArray[np.int64], n_terms: int) -> sparse.csr_array:
-    """Return documents of one word, one for each of some terms."""
-    parts = (np.ones(len(terms)), terms, np.arange(len(terms) + 1))
-    return sparse.csr_array(parts, shape=(len(terms), n_terms))
-
-
-def _length(X: sparse.csr_array) -> NDArray[np.float64]:
+def _length(X: sparse.csr_array) -> _Floats:
     return np.asarray(X.sum(axis=1)).ravel()
 
 
-def _at(matrix: sparse.csc_array, row: Any, column: Any) -> NDArray[np.float64]:
+def _at(matrix: sparse.csc_array, row: Any, column: Any) -> _Floats:
     return np.asarray(matrix[row, column], dtype=np.float64).ravel() if len(row) else np.zeros(0)
 
 
 def _slices(before: NDArray[np.int64], size: int) -> Iterator[slice]:
-    """Slices of about one size; ``before`` says how much comes before each, and how much is all."""
+    """Return slices of about one size; ``before`` are cumulative sizes from 0 to the total."""
     edges = np.searchsorted(before, np.arange(size, before[-1], size))
     bounds = np.unique(np.concatenate([[0], edges, [len(before) - 1]]))
     return (slice(int(a), int(b)) for a, b in pairwise(bounds))
@@ -428,20 +419,20 @@ class TermCounts:
     Attributes
     ----------
     inside
-        How often a term occurs in the documents of a label, CSC ``(n_terms, n_labels)``.
+        Counts of each term in the documents of each label, CSC ``(n_terms, n_labels)``.
     unknown
-        How often it occurs in documents for which the label is unknown; ``None``: no such document.
+        Counts in the documents for which the label is unknown; ``None``: no such document.
     total
-        How often it occurs at all, ``(n_terms,)``.
+        Counts in all documents, ``(n_terms,)``.
     positive, known
-        Documents with the label, and documents for which it is known, ``(n_labels,)``.
+        Number of documents with the label, and for which it is known, ``(n_labels,)``.
     """
 
     inside: sparse.csc_array
     unknown: sparse.csc_array | None
-    total: NDArray[np.float64]
-    positive: NDArray[np.float64]
-    known: NDArray[np.float64]
+    total: _Floats
+    positive: _Floats
+    known: _Floats
 
     def __add__(self, other: TermCounts) -> TermCounts:
         parts = [part for part in (self.unknown, other.unknown) if part is not None]
@@ -454,40 +445,27 @@ class TermCounts:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what follows from the counts."""
+        """Leave out cached properties."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def by_term(self) -> sparse.csr_array:
-        """Both kinds of counts by terms: a document is scored from the rows of its words.
+        """The counts as rows of terms; with unknown cells ``inside + 1j * unknown``.
 
-        Complex numbers, where there is something unknown: ``inside`` is real, ``unknown``
-        imaginary, so that each is there, if only as 0, where the other is.
+        As complex numbers both counts are stored in the same cells.
         """
         if self.unknown is None:
             return sparse.csr_array(self.inside)
         return sparse.csr_array(self.inside + 1j * self.unknown)
 
-    def weights(self, alpha: float) -> WordWeights:
-        """Return what every term adds; kept, for block after block of documents asks for it."""
-        found = self._weights.get(alpha)
-        if found is None:
-            found = weigh_terms(self, np.arange(len(self.total)), alpha)
-            self._weights[alpha] = found
-        return found
-
-    @cached_property
-    def _weights(self) -> dict[float, WordWeights]:
-        return {}
-
     def labels(self, columns: NDArray[np.int64]) -> TermCounts:
-        """Return the counts of some labels only."""
+        """Return the counts of some labels."""
         unknown = None if self.unknown is None else self.unknown[:, columns]
         positive, known = self.positive[columns], self.known[columns]
         return TermCounts(self.inside[:, columns], unknown, self.total, positive, known)
 
     @cached_property
-    def lengths(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def lengths(self) -> tuple[_Floats, _Floats]:
         """The number of words inside and outside every label, ``(n_labels,)`` each."""
         inside = np.asarray(self.inside.sum(axis=0)).ravel()
         outside = self.total.sum() - inside
@@ -497,20 +475,20 @@ class TermCounts:
 
 
 class WordWeights(NamedTuple):
-    """What terms add to log-odds, Σ_t x_t log((inside_t + α) / (outside_t + α)).
+    """Contributions of terms to log-odds, Σ_t x_t log((inside_t + α) / (outside_t + α)).
 
     Attributes
     ----------
     own
-        What is added to each label alone, ``(n_terms, n_labels)``, dense or a CSR array.
+        Weights for single labels, ``(n_terms, n_labels)``, dense or a CSR array.
     shared
-        What a term adds to all labels besides, ``(n_terms,)``.
+        Weights for all labels, ``(n_terms,)``, in addition.
     """
 
     own: Any
-    shared: NDArray[np.float64]
+    shared: _Floats
 
-    def of(self, X: sparse.csr_array) -> NDArray[np.float64]:
+    def of(self, X: sparse.csr_array) -> _Floats:
         """Return the sums over the words of documents, ``(n_documents, n_labels)``."""
         product = X @ self.own
         result = np.asarray(product.toarray() if sparse.issparse(product) else product)
@@ -520,9 +498,9 @@ class WordWeights(NamedTuple):
 def weigh_terms(
     counts: TermCounts, terms: NDArray[Any], alpha: float, less: Any = 0.0
 ) -> WordWeights:
-    """Return what some terms add, with ``less`` of each outside every label.
+    """Return the weights of some terms, with ``less`` of each subtracted outside every label.
 
-    A term adds the same to all labels that have not seen it; the others differ from that.
+    The weight of a term is the same for all labels without a document that contains it.
     """
     found, total = counts.by_term[terms], counts.total[terms]
     seen = np.diff(found.indptr)
@@ -540,10 +518,8 @@ def weigh_terms(
     return WordWeights(weights.toarray() if is_dense else weights, np.log(alpha) - rest)
 
 
-def count_terms(
-    X: Any, labels: LabelMatrix, weight: NDArray[np.float64] | None = None
-) -> TermCounts:
-    """Count terms per label; ``weight`` says how many times each document counts."""
+def count_terms(X: Any, labels: LabelMatrix, weight: _Floats | None = None) -> TermCounts:
+    """Count terms per label; ``weight`` are weights of documents, default 1."""
     weighted = sparse.csr_array(X if weight is None else sparse.diags_array(weight) @ X)
     total = np.asarray(weighted.sum(axis=0)).ravel()
     inside = _sum_terms(weighted, labels.positive)
@@ -552,9 +528,9 @@ def count_terms(
 
 
 def _sum_terms(X: sparse.csr_array, cells: sparse.csr_array) -> sparse.csc_array:
-    """Xᵀ · cells, with sorted indices: single cells are looked up by bisection then.
+    """Return Xᵀ · cells with sorted indices, so that single cells are found by bisection.
 
-    From rows to columns the product is sorted on the way, in a fraction of the time of sorting.
+    Conversion from rows to columns sorts them, in a fraction of the time of sorting.
     """
     if max(X.nnz, *X.shape) < np.iinfo(np.int32).max:  # half the memory of larger indices
         indices, ends = (part.astype(np.int32, copy=False) for part in (X.indices, X.indptr))

@@ -1,4 +1,4 @@
-"""Content evidence by the most similar documents: the share of them that carries the label."""
+"""Content evidence by nearest neighbours: the share of them that has the label."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.label_matrix.cells import best_of, check_top
 from labelkin.odds import constant_labels, count_log_odds, to_log_odds
 from labelkin.solvers.cosine_index import index_documents, similar_documents, unit_rows
+from labelkin.validation import check_whole_number
 
 
 class NearestNeighbours(LogOddsClassifier):
-    """k nearest neighbours by cosine similarity; a neighbour's vote is its similarity.
+    """k nearest neighbours by cosine similarity, weighted by the similarity.
 
-    Negative similarities count 0. A document without a similar neighbour, for instance one without
-    words, has the prior. Ties at rank k go to the document that came first in training.
+    Negative similarities count as 0. A document without a similar neighbour, such as one without
+    words, has the prior. Of equally similar documents at rank k the first in training is used.
 
     Parameters
     ----------
     n_neighbors : int, default 30
-        k; all documents where there are fewer.
+        k; all documents if there are fewer.
     clip : float, default 1e-6
-        Shares of 0 and 1, and what lies closer to them, count as ``clip`` and ``1 - clip``.
+        Shares are clipped to [``clip``, ``1 - clip``].
     top : int, optional
-        Candidates per document: log-odds, probabilities and decisions are those of the ``top`` best
-        labels among a document's neighbours, sparse; a label that no neighbour has is no candidate.
-        ``None``: all labels.
+        Number of candidates per document: log-odds, probabilities and decisions are sparse, with
+        the ``top`` best labels of the neighbours of each document. Default: all labels.
     n_jobs : int, optional
-        Threads over blocks of documents.
+        Number of threads over blocks of documents.
 
     Examples
     --------
@@ -67,10 +67,21 @@ class NearestNeighbours(LogOddsClassifier):
         self.n_jobs = n_jobs
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments:
-        """Return the neighbours that vote on some label columns, for a few documents.
+        """Return the neighbours with a vote on some labels, for a few documents.
 
-        ``[i][k]`` is document i and label ``columns[k]``. There are no terms: the constant is all
-        of the log-odds.
+        ``[i][k]`` is document i and label ``columns[k]``. There are no terms: the constant is equal
+        to the log-odds.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            Documents in the form used for :meth:`fit`.
+        columns : array of int
+            Columns of labels.
+
+        Returns
+        -------
+        list of lists of ContentContributions
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
@@ -86,17 +97,14 @@ class NearestNeighbours(LogOddsClassifier):
         ]
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        if not (isinstance(self.n_neighbors, int | np.integer) and self.n_neighbors >= 1):
-            raise ValueError(
-                f"n_neighbors must be a whole number of at least 1, got {self.n_neighbors!r}."
-            )
+        check_whole_number("n_neighbors", self.n_neighbors)
         if self.top is not None:
             check_top(self.top)
         self.index_ = index_documents(unit_rows(X))
         self.labels_ = labels
 
     def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> Any:
-        """Leave one out: a document is not its own neighbour, and not in its prior."""
+        """Leave one out: a document is not its own neighbour, and not part of its prior."""
         self._learn(X, labels)
         similar = similar_documents(
             self.index_, unit_rows(X), self.n_neighbors, leave_one_out=True, n_jobs=self.n_jobs
@@ -112,8 +120,8 @@ class NearestNeighbours(LogOddsClassifier):
     def _voted(self, similar: sparse.csr_array, labels: LabelMatrix, left_out: bool = False) -> Any:
         """Return the log-odds of the similarity-weighted share of neighbours with the label.
 
-        The prior where no neighbour votes, and for constant labels. Candidates are the labels of
-        the neighbours. ``left_out``: the documents are not in their priors.
+        The prior if no neighbour has a vote, and for constant labels. Candidates are the labels of
+        the neighbours. ``left_out``: documents are not part of their priors.
         """
         votes = sparse.csr_array(similar @ labels.positive)
         votes.sum_duplicates()

@@ -1,10 +1,10 @@
-"""Content evidence by a linear SVM whose decision values a sigmoid turns into log-odds."""
+"""Content evidence by linear SVMs, with a sigmoid from decision values to log-odds."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,60 +27,57 @@ from labelkin.odds import constant_labels, count_log_odds
 from labelkin.scaling.blocks import Local
 from labelkin.scaling.distributed import engine_in_use
 from labelkin.scaling.progress import track
-from labelkin.scikit_learn import read_sample_weight
+from labelkin.scikit_learn import check_metadata, read_sample_weight
+from labelkin.solvers.grouped_logistic import fit_sigmoid
 from labelkin.solvers.linear_svm import solve_svms
-from labelkin.solvers.sigmoid import fit_sigmoid
 from labelkin.validation import check_memory
 
-#: Rounds of re-centring after which the bias is within LibSVM's own tolerance of unpenalised.
+#: Number of re-centring rounds, after which a free bias is within LibSVM's tolerance.
 _RECENTRE = 2
-#: The left-out decision values of so many labels are held at a time.
-_LABELS_AT_A_TIME = 256
-#: Passes over the documents at most; fewer over dense long rows, which hardly ever settle and gain
-#: nothing by it, for C is far too large for them.
+#: Number of labels solved at a time in this process, and in a task of a cluster.
+_LABELS_AT_A_TIME, _LABELS_OF_A_TASK = 256, 32
+#: Maximum number of passes over the documents; fewer for dense long rows, for which C is far too
+#: large, so that more passes rarely converge.
 _SWEEPS, _SWEEPS_OF_LONG_ROWS = 1000, 300
-#: Mean squared length from which rows are long.
+#: Mean squared length above which rows are long.
 _LONG = 4.0
-#: A task of a cluster solves so many labels.
-_LABELS_OF_A_TASK = 32
 
 
 class PlattSVM(LogOddsClassifier):
-    """Linear SVM with Platt's probabilities, as LibSVM makes them, for all labels.
+    """Linear SVMs with Platt's probabilities, as in LibSVM, for all labels.
 
-    The decision values of documents left out of training (``cv`` folds, not stratified) are pooled,
-    and a sigmoid fitted to the pool gives log-odds; the final SVM sees all documents. With numba
-    (extra ``fast``) the folds' SVMs and the final one are solved in lockstep; without it by
-    scikit-learn.
+    A sigmoid is fitted to out-of-fold decision values (``cv`` folds, not stratified) and converts
+    those of an SVM fitted on all documents to log-odds. With numba (extra ``fast``) the SVMs of the
+    folds and the final one are solved together; without it by scikit-learn.
 
     Parameters
     ----------
     C : float, default 1.0
         Penalty of a margin violation (hinge loss).
     cv : int, splitter or iterable of splits, default 5
-        Number of random folds, or splits, as scikit-learn's ``cv``. A splitter for groups takes
-        ``groups`` of ``fit``.
+        Number of random folds, or splits as in scikit-learn. ``groups`` of ``fit`` is passed to a
+        splitter for groups.
     free_bias : bool, default False
-        Leave the bias unpenalised, as LibSVM does; costs about half as much again. Otherwise the
-        bias is one more weight, as in LIBLINEAR.
+        Whether the bias is not penalised, as in LibSVM, which takes half as much time again.
+        Otherwise the bias is one more weight, as in LIBLINEAR.
     tol : float, default 0.1
         Largest violation of the optimality conditions when the solver stops.
     top : int, optional
-        Candidates per document: log-odds, probabilities and decisions are those of the ``top`` best
-        labels of a document, sparse, and memory does not grow with documents × labels. ``None``:
-        all labels.
+        Number of candidates per document: log-odds, probabilities and decisions are sparse, with
+        the ``top`` best labels of each document, and memory does not grow with documents × labels.
+        Default: all labels.
     prune : float, default 0.0
-        Weights below it in size are left out once they are fitted, and what is left is kept
-        sparse: 0.1 leaves a sixth of the weights of texts. 0 keeps all, dense.
+        Fitted weights of a smaller size are set to 0 and the others stored in a sparse matrix: with
+        0.1 a sixth of the weights of texts remain. 0 keeps all, in a dense matrix.
     n_jobs : int, optional
-        Threads over labels (with numba).
+        Number of threads over labels (with numba).
     random_state : int or RandomState, optional
-        Of the folds and the order in which documents are visited.
+        Seed of the folds and of the order of documents.
 
     Attributes
     ----------
     coef_ : array or CSR array of shape (n_labels, n_features)
-        Weights of the log-odds: the SVM's, times the sigmoid's slope; float32 where pruned.
+        Weights of the log-odds: those of the SVM × the slope of the sigmoid; float32 if pruned.
     intercept_ : array of shape (n_labels,)
 
     Examples
@@ -113,8 +110,8 @@ class PlattSVM(LogOddsClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    # Weights are not repetition here (copies of a document can meet in one fold), so they are no
-    # named argument of ``fit``, which would promise that; metadata routing knows them all the same.
+    # A weight is not a repetition (copies of a document may be in one fold), as a named argument of
+    # ``fit`` would promise to scikit-learn's checks; metadata routing must know it.
     __metadata_request__fit = {  # noqa: RUF012 (read by scikit-learn)
         "sample_weight": None,
         "groups": None,
@@ -126,11 +123,11 @@ class PlattSVM(LogOddsClassifier):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
-            Tf-idf with rows of length 1 works well.
+            Such as tf-idf with rows of length 1.
         y : any kind of labels
         **metadata
-            ``sample_weight``, ``(n_documents,)``: multiplies ``C`` and the document's part in the
-            sigmoid. ``groups``, ``(n_documents,)``: for a splitter given as ``cv``.
+            ``sample_weight``, ``(n_documents,)``: factors of ``C`` and of the document's weight in
+            the sigmoid. ``groups``, ``(n_documents,)``: for a splitter as ``cv``.
 
         Returns
         -------
@@ -141,7 +138,20 @@ class PlattSVM(LogOddsClassifier):
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> Any:
-        """Fit, and return the log-odds of the left-out documents, which made the sigmoid."""
+        """Fit, and return the out-of-fold log-odds on which the sigmoid was fitted.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            Training documents, as in :meth:`fit`.
+        y : any kind of labels
+        **metadata
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        array or CSR array of shape (n_documents, n_labels)
+        """
         X, labels, more = self._read_metadata(X, y, metadata)
         if self.top is not None:
             best = BestCells(*labels.shape, self.top)
@@ -164,10 +174,21 @@ class PlattSVM(LogOddsClassifier):
         return X, labels, {"weight": weight, "groups": metadata.get("groups")}
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments:
-        """Return what each term adds to the log-odds of some label columns, for a few documents.
+        """Return the contributions of terms to the log-odds of some labels, for a few documents.
 
-        ``[i][k]`` is document i and label ``columns[k]``; a term's contribution is its value ×
+        ``[i][k]`` is document i and label ``columns[k]``. The contribution of a term is its value ×
         ``coef_``, the constant is ``intercept_``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            Documents in the form used for :meth:`fit`.
+        columns : array of int
+            Columns of labels.
+
+        Returns
+        -------
+        list of lists of ContentContributions
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
@@ -189,22 +210,22 @@ class PlattSVM(LogOddsClassifier):
         out_of_fold: Callable[[NDArray[np.float64], NDArray[Any]], None] | None = None,
         groups: Any = None,
     ) -> None:
-        """Fit, a block of labels at a time; hand over left-out log-odds and their columns."""
+        """Fit blocks of labels; call ``out_of_fold`` with out-of-fold log-odds and columns."""
         X = sparse.csr_array(X)
         is_dense = 2 * np.count_nonzero(X.data) > X.shape[0] * X.shape[1]
-        with np.errstate(over="ignore"):  # of huge numbers it is infinite
+        with np.errstate(over="ignore"):  # the square of huge numbers is infinite
             length = float(np.sum(X.data * X.data)) / max(X.shape[0], 1)
         sweeps = _SWEEPS_OF_LONG_ROWS if is_dense and length > _LONG else _SWEEPS
         if not self.prune:
             check_memory(
                 8.0 * labels.shape[1] * X.shape[1],
                 f"Weights of {labels.shape[1]:,} labels × {X.shape[1]:,} features",
-                "Use PlattSVM(prune=0.1), which keeps the large ones, NearestNeighbours(top=100), "
+                "Use PlattSVM(prune=0.1), which keeps large weights, NearestNeighbours(top=100), "
                 "or labelkin_omikuji.OmikujiContent(top=100).",
             )
         positive, known = labels.counts(weight)
         self.intercept_ = count_log_odds(positive, known)
-        # Laid out feature by feature: the product with sparse documents would copy it otherwise.
+        # In the order of features: otherwise the product with sparse documents copies it.
         dense = None if self.prune else np.zeros((X.shape[1], labels.shape[1])).T
         pruned: list[Any] = [sparse.csr_array((1, X.shape[1]), dtype=np.float32)]
         varying = np.flatnonzero(~constant_labels(positive, known))
@@ -218,28 +239,34 @@ class PlattSVM(LogOddsClassifier):
         shared = {"svm": clone(self), "X": X, "labels": labels, "weight": weight}
         shared |= {"folds": folds, "seed": seed, "left_out": out_of_fold is not None}
         shared |= {"sweeps": sweeps}
-        settled = []
+        n_unsettled = 0
         done = engine.map(_solve_labels, blocks, **shared)
         for block, solved in zip(track(blocks, "labels by the content"), done, strict=True):
+            weights, self.intercept_[block], left_out, converged = solved
             if dense is None:
-                pruned.append(solved.weights)
+                pruned.append(weights)
             else:
-                dense[block] = solved.weights
-            self.intercept_[block] = solved.intercept
+                dense[block] = weights
             if out_of_fold is not None:
-                out_of_fold(solved.out_of_fold, block)
-            settled.append(solved.converged)
-        # A label without weights has those of the first row, which is empty.
+                out_of_fold(left_out, block)
+            n_unsettled += int((~converged).sum())
+        # Constant labels use the first row, which is empty.
         row = np.zeros(labels.shape[1], dtype=np.intp)
         row[varying] = 1 + np.arange(len(varying))
         self.coef_ = sparse.vstack(pruned, format="csr")[row] if dense is None else dense
-        if settled:
-            self._warn_if_unsettled(np.concatenate(settled), length)
+        if n_unsettled:
+            warnings.warn(
+                f"The SVMs of {n_unsettled} of {len(varying)} labels did not reach tol="
+                f"{self.tol!r} with rows of mean length {np.sqrt(length):.1f} and C={self.C:g}. "
+                "Lower C, raise tol, or scale rows to length 1 (sklearn.preprocessing.Normalizer).",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def _draw_folds(
         self, X: Any, labels: LabelMatrix, groups: Any
     ) -> tuple[NDArray[np.int64], int]:
-        """Return the fold of each document, random or as ``cv`` has it; also draw a seed."""
+        """Return the fold of each document, random or from ``cv``, and a seed."""
         random, n_documents = check_random_state(self.random_state), labels.shape[0]
         fold = np.empty(n_documents, dtype=np.int64)
         if isinstance(self.cv, int | np.integer) and groups is None:
@@ -255,25 +282,6 @@ class PlattSVM(LogOddsClassifier):
                     "Use RescoredClassifier(PlattSVM(), cv=...) for such splits."
                 )
         return fold, int(random.randint(2**31 - 1))
-
-    def _warn_if_unsettled(self, settled: NDArray[np.bool_], length: float) -> None:
-        """Warn where the solver has stopped early; ``length`` is the mean squared one of rows."""
-        if settled.all():
-            return
-        hint = "Raise tol, or lower C."
-        if length > _LONG:
-            hint = (
-                f"Rows are {np.sqrt(length):.1f} long on average, for which C={self.C:g} is large: "
-                f"lower it to about {self.C / length:.2g}, or make rows as long as 1 "
-                "(sklearn.preprocessing.Normalizer, after a StandardScaler where features have "
-                "different scales)."
-            )
-        warnings.warn(
-            f"The SVMs of {(~settled).sum()} of {len(settled)} labels did not reach "
-            f"tol={self.tol!r}. {hint}",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
 
     def _log_odds(self, X: Any) -> Any:
         if self.top is not None:
@@ -297,23 +305,7 @@ class PlattSVM(LogOddsClassifier):
             check_top(self.top)
         if not 0 <= self.prune < np.inf:
             raise ValueError(f"prune must be 0 (keep all weights) or above, got {self.prune!r}.")
-        strange = sorted(set(metadata) - {"sample_weight", "groups"})
-        if strange:
-            raise TypeError(
-                f"PlattSVM.fit takes sample_weight and groups as metadata, got {strange}."
-            )
-
-
-class _Solved(NamedTuple):
-    """Weights, dense or pruned, and intercepts of the log-odds of a block of labels.
-
-    ``out_of_fold`` are the log-odds of left-out documents, ``None`` if they are not needed.
-    """
-
-    weights: Any
-    intercept: NDArray[np.float64]
-    out_of_fold: Any
-    converged: NDArray[np.bool_]
+        check_metadata(self, metadata, "sample_weight", "groups")
 
 
 def _solve_labels(
@@ -326,8 +318,12 @@ def _solve_labels(
     seed: int,
     left_out: bool,
     sweeps: int,
-) -> _Solved:
-    """Solve the SVMs of some labels, and fit their sigmoids, by the parameters of ``svm``."""
+) -> tuple[Any, NDArray[np.float64], Any, NDArray[np.bool_]]:
+    """Solve the SVMs of some labels, and fit their sigmoids, with the parameters of ``svm``.
+
+    Returns weights, dense or pruned, and intercepts of the log-odds; out-of-fold log-odds if
+    ``left_out``; and which labels have converged.
+    """
     some = labels.columns(columns)
     svms = solve_svms(
         X,
@@ -342,11 +338,11 @@ def _solve_labels(
         n_jobs=svm.n_jobs,
     )
     sigmoid = fit_sigmoid(svms.out_of_fold, some, weight)
-    weights: Any = -sigmoid.slope[:, None] * svms.weights
+    weights: Any = sigmoid.slope[:, None] * svms.weights
     if svm.prune:
         large = np.abs(weights) >= svm.prune
         weights = sparse.csr_array(np.where(large, weights, 0.0).astype(np.float32))
-    return _Solved(
+    return (
         weights,
         sigmoid.log_odds(svms.bias),
         sigmoid.log_odds(svms.out_of_fold) if left_out else None,

@@ -1,13 +1,13 @@
-"""Contributions of words, or of similar documents, to the content evidence of a label.
+"""Contributions of terms, or of similar documents, to the content evidence of a label.
 
-Content log-odds that are linear in the document's vector are a constant, the log-odds of a document
-without words, plus a contribution of every term. Nearest neighbours return their neighbours. Other
-classifiers have no exact contributions: ``None``.
+Content log-odds that are linear in the vector of the document are a constant, the log-odds of a
+document without words, plus a contribution of every term. Nearest neighbours return their
+neighbours. Other classifiers have no exact contributions: ``None``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ class TermEvidence(NamedTuple):
     Attributes
     ----------
     term
-        The column of ``X``; or a name, where it is known.
+        Its name if it is known, otherwise its column of ``X``.
     log_odds
         Weight × value, in log-odds.
     value
@@ -45,7 +45,7 @@ class TermEvidence(NamedTuple):
 
 @short_repr
 class NeighbourVote(NamedTuple):
-    """A training document that resembles the document.
+    """A training document that is similar to the document.
 
     Attributes
     ----------
@@ -54,10 +54,10 @@ class NeighbourVote(NamedTuple):
     similarity
         Cosine, above 0.
     has_label
-        Whether it carries the label; ``None`` if that is unknown.
+        Whether it has the label; ``None`` if that is unknown.
     share
-        Its similarity over that of all neighbours whose label is known; 0 where it is not. The
-        shares of those that carry the label sum to the label's probability, before clipping.
+        Its share of the similarity of all neighbours for which the label is known; 0 if it is not.
+        The shares of neighbours with the label sum to the probability before clipping.
     """
 
     document: int
@@ -76,14 +76,13 @@ class ContentContributions:
     Attributes
     ----------
     terms
-        What each term adds, strongest first; terms that add nothing are left out.
+        Contributions of terms other than 0, strongest first.
     constant
-        The log-odds of a document without words; all of them where no terms are named.
+        The log-odds of a document without words; all log-odds if there are no terms.
     neighbours
-        The most similar documents first; empty if no neighbour votes and the label has its prior.
+        The most similar documents first; empty if no neighbour has a vote.
     clipped
-        The rest, where the classifier clips its probabilities before 0 and 1. Always 0 for
-        classifiers that return log-odds.
+        Difference made by clipping of probabilities; 0 for classifiers that return log-odds.
     """
 
     terms: tuple[TermEvidence, ...]
@@ -93,7 +92,7 @@ class ContentContributions:
 
     @property
     def log_odds(self) -> float:
-        """The content log-odds: all parts together."""
+        """The content log-odds, the sum of all parts."""
         return self.constant + sum(term.log_odds for term in self.terms) + self.clipped
 
 
@@ -101,7 +100,7 @@ ContributionsOfDocuments = list[list[ContentContributions]]
 
 
 def contributions_of(content: Any, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
-    """Return the contributions of any fitted content classifier; ``None`` if it has no exact ones.
+    """Return the contributions of a fitted content classifier; ``None`` without exact ones.
 
     ``[i][k]`` is document i of ``X`` and label column ``columns[k]``.
     """
@@ -121,28 +120,30 @@ def linear_contributions(
     X
         Documents × terms, dense or sparse.
     weigh
-        From some terms to their weights, ``(n_those_terms, n_labels)``; only those that the
-        documents use are asked for.
+        Function from terms to their weights, ``(n_of_these_terms, n_labels)``; called once, with
+        the terms of the documents.
     constant
-        Of every label, ``(n_labels,)``.
+        Constants of the labels, ``(n_labels,)``.
     """
-    documents = _without_zeros(X)
-    used = np.unique(documents.indices)
+    documents = sparse.csr_array(X, dtype=np.float64, copy=True)
+    documents.sum_duplicates()
+    documents.eliminate_zeros()
+    used, place = np.unique(documents.indices, return_inverse=True)
     weights = weigh(used)
+    rows = (slice(start, stop) for start, stop in pairwise(documents.indptr))
     return [
         [
             ContentContributions(
-                _strongest_first(terms, values, weights[place, k]), float(constant[k])
+                _strongest_first(documents.indices[row], documents.data[row], by_term), float(added)
             )
-            for k in range(len(constant))
+            for by_term, added in zip(weights[place[row]].T, constant, strict=True)
         ]
-        for terms, values in _rows(documents)
-        for place in [np.searchsorted(used, terms)]
+        for row in rows
     ]
 
 
 def with_term_names(shares: ContentContributions, names: Any) -> ContentContributions:
-    """Replace columns by the names of their terms; ``None``: they have none."""
+    """Replace columns by the names of terms; unchanged for ``None``."""
     if names is None:
         return shares
     terms = (t._replace(term=names[t.term]) if isinstance(t.term, int) else t for t in shares.terms)
@@ -150,20 +151,20 @@ def with_term_names(shares: ContentContributions, names: Any) -> ContentContribu
 
 
 def terms_of(features: Any, columns: Any = None) -> NDArray[Any] | None:
-    """Return the names of the columns that fitted steps give; ``None`` if a step has none.
+    """Return the output names of fitted steps; ``None`` if a step has no names.
 
     Parameters
     ----------
     features
         A transformer or a pipeline of them, such as ``WordCounts`` and ``TermWeights``.
     columns
-        How the columns that go in are called, if they have names.
+        Names of the input columns, if any.
     """
     if not hasattr(features, "get_feature_names_out"):
         return None
     try:
         return np.asarray(features.get_feature_names_out(columns), dtype=object)
-    except AttributeError:  # of a pipeline, a step that has no names
+    except AttributeError:  # a step of a pipeline without names
         return None
 
 
@@ -173,7 +174,7 @@ def check_columns(columns: ArrayLike, n_labels: int) -> NDArray[np.int64]:
     if asked.size == 0:
         return np.zeros(0, dtype=np.int64)
     if asked.ndim != 1 or asked.dtype.kind not in "iu":
-        raise TypeError(f"columns must be a list of whole numbers, got {columns!r}.")
+        raise TypeError(f"columns must be a list of integers, got {columns!r}.")
     outside = asked[(asked < 0) | (asked >= n_labels)]
     if len(outside):
         raise ValueError(
@@ -181,19 +182,6 @@ def check_columns(columns: ArrayLike, n_labels: int) -> NDArray[np.int64]:
             f"({len(outside)} such of {len(asked)})."
         )
     return asked.astype(np.int64)
-
-
-def _without_zeros(X: Any) -> sparse.csr_array:
-    """Return a copy with each term once per document, and only where it is not 0."""
-    documents = sparse.csr_array(X, dtype=np.float64, copy=True)
-    documents.sum_duplicates()
-    documents.eliminate_zeros()
-    return documents
-
-
-def _rows(X: sparse.csr_array) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    for start, stop in pairwise(X.indptr):
-        yield X.indices[start:stop], X.data[start:stop]
 
 
 def _strongest_first(
@@ -206,7 +194,7 @@ def _strongest_first(
     )
 
 
-#: Sums of float32 documents differ by this share of their parts; other models by far more.
+#: Tolerance relative to the parts, for sums of float32 documents.
 _ROUNDING = 1e-5
 
 
@@ -218,14 +206,13 @@ def estimator_contributions(
     Parameters
     ----------
     estimator
-        A fitted classifier of two classes, or a pipeline that ends in one. Contributions are those
-        of its features; columns that only pass through the steps before it keep their places.
+        A fitted classifier of two classes, or a pipeline that ends in one.
     X
         Its documents.
     given
-        The log-odds it returns for them, ``(n_documents,)``.
+        Its log-odds for them, ``(n_documents,)``.
     clip
-        Where its probabilities are clipped.
+        Probability at which they are clipped.
     """
     front, last = split_front(estimator)
     form = _linear_form(last)
@@ -251,7 +238,7 @@ def estimator_contributions(
 
 
 def estimator_of_label(estimator: Any, place: int) -> Any:
-    """Return the binary classifier of one label, with the steps before it; ``None`` if none is."""
+    """Return the binary classifier of one label and the steps before it, or ``None``."""
     if isinstance(estimator, Pipeline):
         last = estimator_of_label(estimator[-1], place)
         return None if last is None else Pipeline([*estimator.steps[:-1], ("label", last)])
@@ -268,7 +255,7 @@ def split_front(estimator: Any) -> tuple[Any, Any]:
 
 
 def names_behind(front: Any, X: Any) -> NDArray[Any] | None:
-    """Return the names of features behind some steps; columns of ``X`` they keep are numbers."""
+    """Return the output names of steps; columns of ``X`` that they keep are numbers."""
     is_matrix = len(getattr(X, "shape", ())) == 2
     if is_matrix and not hasattr(front, "feature_names_in_"):
         return terms_of(front, np.array(range(X.shape[1]), dtype=object))
@@ -276,7 +263,7 @@ def names_behind(front: Any, X: Any) -> NDArray[Any] | None:
 
 
 def _linear_form(estimator: Any) -> tuple[NDArray[np.float64], float] | None:
-    """Return weights and constant of a classifier of two classes; ``None`` if it has none."""
+    """Return weights and constant of a linear classifier of two classes, or ``None``."""
     if isinstance(estimator, MultinomialNB):
         no, yes = estimator.feature_log_prob_
         prior_no, prior_yes = estimator.class_log_prior_
@@ -292,7 +279,7 @@ def _linear_form(estimator: Any) -> tuple[NDArray[np.float64], float] | None:
 def _agree(
     given: NDArray[np.float64], linear: NDArray[np.float64], size: NDArray[np.float64], clip: float
 ) -> bool:
-    """Return whether log-odds are the linear ones, or clipped where those are beyond the clip."""
+    """Return whether log-odds are the linear ones, or clipped."""
     end = -logit(clip)
     is_clipped = (np.abs(given) > end - _ROUNDING) & (given * linear > end * (end - _ROUNDING))
     return bool(np.all(is_clipped | (np.abs(given - linear) <= _ROUNDING * size)))

@@ -22,7 +22,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -30,19 +29,13 @@ from typing import TYPE_CHECKING, Any
 from labelkin.corpora.documents import ENDINGS, Format, format_of
 from labelkin.corpora.lines import decoded_lines, ending_of
 from labelkin.corpora.published import KNOWN, KnownCorpus, find, known_corpus
+from labelkin.lazy import lazy_names
 
 if TYPE_CHECKING:
     from labelkin.corpora.corpus import Corpus
     from labelkin.corpora.documents import Document, Documents
     from labelkin.corpora.published import Fetched, FetchError, fetch
     from labelkin.corpora.published.newsroom import NewsroomTruth, newsroom, newsroom_truth
-
-_HOMES = {
-    "corpus": ("Corpus",),
-    "documents": ("Document", "Documents"),
-    "published": ("FetchError", "Fetched", "fetch"),
-    "published.newsroom": ("NewsroomTruth", "newsroom", "newsroom_truth"),
-}
 
 __all__ = [
     "KNOWN",
@@ -61,23 +54,19 @@ __all__ = [
     "newsroom_truth",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name; afterwards it is an attribute like any other."""
-    for home, names in _HOMES.items():
-        if name in names:
-            value = getattr(import_module(f"labelkin.corpora.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module 'labelkin.corpora' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, _ = lazy_names(
+    __name__,
+    {
+        "corpus": "Corpus",
+        "documents": "Document Documents",
+        "published": "FetchError Fetched fetch",
+        "published.newsroom": "NewsroomTruth newsroom newsroom_truth",
+    },
+)
 
 
 class CorpusNotFound(FileNotFoundError):  # noqa: N818
-    """A corpus that is not in the searched folders; the message names them, and how to get it.
+    """A corpus outside the searched folders; the message names them, and how to get the corpus.
 
     Examples
     --------
@@ -86,7 +75,7 @@ class CorpusNotFound(FileNotFoundError):  # noqa: N818
     ...     corpora.load("reuters21578", "nowhere")
     ... except corpora.CorpusNotFound as error:
     ...     print(str(error).partition(". ")[0])
-    reuters21578 must have reut2-*.sgm, and there is none in nowhere
+    reuters21578 must have reut2-*.sgm, and nowhere does not contain it
     """
 
 
@@ -119,53 +108,28 @@ def load(
     Raises
     ------
     CorpusNotFound
-        If there is no such file or folder.
+        If the file or folder does not exist.
 
     Examples
     --------
     >>> load("newsroom").Y.shape
     (3000, 38)
     """
-    if not isinstance(name, str | os.PathLike):
-        if len(name) != 1:
-            return _load_several(name, options)
-        name = name[0]
-    if isinstance(name, str) and name in KNOWN:
-        return _load_known(KNOWN[name], path, options)
+    names = [name] if isinstance(name, str | os.PathLike) else name
+    if len(names) == 1 and names[0] in KNOWN:
+        return _load_known(KNOWN[str(names[0])], path, options)
     if path is not None:
-        known_corpus(os.fspath(name))  # raises: only a known corpus has a path
-    check_there(name)
-    reader = _reader_of(Path(name))
-    if reader is None:
-        next(decoded_lines(name, None), None) if Path(name).is_file() else None  # raises if binary
-        raise ValueError(f"{name} must be a corpus in a known format, and is none: {_FORMATS}.")
-    return _read(reader, Path(name), options)
-
-
-def _load_several(paths: Sequence[str | os.PathLike[str]], options: dict[str, Any]) -> Corpus:
-    for path in paths:
-        if path in KNOWN:
-            raise ValueError(
-                f"Several files are read as one corpus, and {path!r} is one by itself."
-            )
-        check_there(path)
-        if _reader_of(Path(path)) != _TEXTS:
-            raise ValueError(
-                f"Several files are read as one corpus if they are texts, and {path} is not. Read "
-                "it alone."
-            )
-    return _read(_TEXTS, paths, options)
-
-
-def _read(reader: str, source: Any, options: dict[str, Any]) -> Corpus:
-    corpus: Corpus = resolve_name(f"labelkin.corpora.{reader}")(source, **options)
+        known_corpus(os.fspath(names[0]))  # raises: only a known corpus has a path
+    readers = [_reader_of(one, alone=len(names) == 1) for one in names]
+    source = Path(names[0]) if len(names) == 1 else names
+    corpus: Corpus = resolve_name(f"labelkin.corpora.{readers[0]}")(source, **options)
     return corpus
 
 
 def check_there(name: str | os.PathLike[str]) -> None:
     """Raise for names that are neither a known corpus nor an existing path.
 
-    A path, which is no misspelt name, has folders or an ending.
+    A name with folders or an ending is a path, not a misspelt name.
     """
     if Path(name).exists():
         return
@@ -184,10 +148,10 @@ def _load_known(
     places = corpus.places() if path is None else [Path(path)]
     found = find(corpus.name) if path is None else places[0]
     if found is None or not (found.is_file() or corpus.is_in(found)):
-        signs, searched = " or ".join(corpus.signs), " and in ".join(map(str, places))
         how = f"Fetch it with: labelkin corpus fetch {corpus.name}."
         raise CorpusNotFound(
-            f"{corpus.name} must have {signs}, and there is none in {searched}. "
+            f"{corpus.name} must have {' or '.join(corpus.signs)}, and "
+            f"{' and '.join(map(str, places))} does not contain it. "
             f"{how if corpus.files else corpus.by_hand} If it is elsewhere, pass its folder as "
             "path."
         )
@@ -195,11 +159,9 @@ def _load_known(
 
 
 _FORMATS = (
-    "JSON (.json, .jsonl), a table (.csv, .tsv), Annif's corpora (.tsv, .csv, .jsonl, a folder of "
-    ".txt with .tsv or .key, or of .json), a folder of such files, ARFF of MULAN (a folder with "
-    ".xml) or MEKA (.arff), LIBSVM's multilabel format (.svm), the extreme-classification "
-    "repository's format (.txt that begins with three numbers), or a folder of Reuters-21578, "
-    "Ohsumed or RCV1"
+    "JSON (.json, .jsonl), a table (.csv, .tsv), Annif's corpora, a folder of such files, ARFF of "
+    "MULAN (a folder with .xml) or MEKA, LIBSVM's multilabel format (.svm), the format of the "
+    "extreme-classification repository (.txt), or a folder of Reuters-21578, Ohsumed or RCV1"
 )
 _TEXTS = "corpus:read_texts"
 _FILE_READERS = {
@@ -209,38 +171,50 @@ _FILE_READERS = {
     ".libsvm": "vectors:read_libsvm",
 }
 _FOLDER_READERS = {
-    "*.sgm": "published.reuters21578:read_reuters21578",
+    "*.sgm": "published.texts:read_reuters21578",
     "lyrl2004_*": "published.rcv1:read_rcv1",
     "*.arff": "arff:read_arff",
-    "training": "published.ohsumed:read_ohsumed",
-    "*/training": "published.ohsumed:read_ohsumed",
+    "training": "published.texts:read_ohsumed",
+    "*/training": "published.texts:read_ohsumed",
 }
 
 
 def text_format(path: Path) -> Format | None:
-    """Return the format of texts with labels that a path is read in; ``None``: another one."""
-    if _reader_of(path) != _TEXTS:
+    """Return the format of texts with labels at a path; ``None``: another format."""
+    if _recognised(path) != _TEXTS:
         return None
     if path.is_file():
         return format_of(path)
     return "folder" if any(path.glob("**/*.txt")) and not any(path.glob("**/*.json")) else None
 
 
-def _reader_of(path: Path) -> str | None:
-    """Return the function that reads a file or folder, by its name and its first line."""
+def _reader_of(name: str | os.PathLike[str], *, alone: bool) -> str:
+    """Return the function that reads a file or folder, alone or together with others."""
+    if not alone and name in KNOWN:
+        raise ValueError(f"Several files are read as one corpus, and {name!r} is one by itself.")
+    check_there(name)
+    path = Path(name)
+    reader = _recognised(path)
+    if reader is None:
+        next(decoded_lines(path, None), None) if path.is_file() else None  # raises if binary
+        raise ValueError(f"{path} must be a corpus in a known format: {_FORMATS}.")
+    if reader != _TEXTS and not alone:
+        raise ValueError(
+            f"Several files are read as one corpus if they are texts, and {path} is not. Read it "
+            "alone."
+        )
+    return reader
+
+
+def _recognised(path: Path) -> str | None:
+    """Return the reader of a path by its name, its files or its first line."""
     if path.is_dir():
-        return _folder_reader(path)
+        found = (reader for sign, reader in _FOLDER_READERS.items() if any(path.glob(sign)))
+        has_texts = any(any(path.glob(sign)) for sign in ("*.txt", "train/*.txt"))
+        is_read = has_texts or any(ending_of(file) in ENDINGS for file in path.glob("**/*"))
+        return next(found, _TEXTS if is_read else None)
     if ending_of(path) != ".txt":
         return _FILE_READERS.get(ending_of(path))
     if resolve_name("labelkin.corpora.vectors:is_extreme")(path):
         return "vectors:read_extreme"
     return None if format_of(path) == "text" else _TEXTS
-
-
-def _folder_reader(folder: Path) -> str | None:
-    for sign, reader in _FOLDER_READERS.items():
-        if any(folder.glob(sign)):
-            return reader
-    has_texts = any(any(folder.glob(f"{at}*.txt")) for at in ("", "train/"))
-    is_read = has_texts or any(ending_of(file) in ENDINGS for file in folder.glob("**/*"))
-    return _TEXTS if is_read else None

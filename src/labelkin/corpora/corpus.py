@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.corpora.documents import Document, DocumentFiles, Documents
+from labelkin.corpora.documents import Document, DocumentFiles, Documents, several
 from labelkin.corpora.lines import stem_of
 from labelkin.corpora.tables import find_spellings
 from labelkin.label_matrix import LabelMatrix, read_labels
@@ -241,14 +241,10 @@ def read_texts(
         "optional": ("id", "split"),
         **{key: value for key, value in reading.items() if value is not None},
     }
-    paths = _several(path)
-    if test is None:
-        parts = [DocumentFiles(paths, **options)]
-    else:
-        parts = [
-            DocumentFiles(paths, **options, split="train"),
-            DocumentFiles(_several(test), **options, split="test"),
-        ]
+    paths = several(path)
+    parts = [DocumentFiles(paths, **options, split=None if test is None else "train")]
+    if test is not None:
+        parts.append(DocumentFiles(several(test), **options, split="test"))
     documents = list(_with_distinct_ids([file for part in parts for file in part.parts]))
     merged: dict[str, str] = {}
     if merge_spellings:
@@ -266,21 +262,14 @@ def read_texts(
     return replace(found, source=source, understood="; ".join(filter(None, said)))
 
 
-def _several(paths: _Paths) -> Sequence[str | os.PathLike[str]]:
-    return [paths] if isinstance(paths, str | os.PathLike) else paths
-
-
 def _with_distinct_ids(files: Sequence[Documents]) -> Iterator[Document]:
-    """Yield the documents of files; where two of these number theirs alike, with the file's name.
-
-    The same if only some of the files have ids.
-    """
+    """Yield the documents of files, with the file's name if ids are repeated or partly missing."""
     read = [(file, list(file)) for file in files]
-    ids = [{str(one.id) for one in documents} for _, documents in read]
-    have_ids = {one.id is not None for _, documents in read for one in documents[:1]}
-    is_one_row = len(have_ids) == 1 and sum(map(len, ids)) == len(set().union(*ids))
+    ids = [{one.id for one in documents} for _, documents in read]
+    is_distinct = sum(map(len, ids)) == len(set().union(*ids))
+    has_ids = {None not in some for some in ids if some}
     for file, documents in read:
-        if is_one_row or True not in have_ids:
+        if (is_distinct and has_ids == {True}) or True not in has_ids:
             yield from documents
         else:
             yield from (one._replace(id=f"{file.called}:{one.name}") for one in documents)
@@ -299,8 +288,17 @@ def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = N
         raise ValueError(
             f"{path.name}: a corpus must have labels, got none in {len(kept)} documents."
         )
-    _check_distinct_ids(kept)
-    train, test = _parts(kept)
+    has_ids = _all_have("id", kept)
+    first: dict[str, Document] = {}
+    for document in kept if has_ids else ():
+        before = first.setdefault(str(document.id), document)
+        if before is not document:
+            raise ValueError(
+                f"{document.place}: ids must be distinct, got {str(document.id)!r} again, first in "
+                f"{before.place}."
+            )
+    _all_have("split", kept)
+    is_test = np.array([document.split == "test" for document in kept])
     names: dict[str, str] = {}
     for document in kept:
         names |= document.display_names or {}
@@ -308,41 +306,21 @@ def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = N
         name=name or stem_of(path),
         documents=object_array([document.text for document in kept]),
         **label_fields(read_labels([set(document.labels or ()) for document in kept])),
-        train=train,
-        test=test,
-        ids=None if kept[0].id is None else object_array([str(document.id) for document in kept]),
+        train=np.flatnonzero(~is_test),
+        test=np.flatnonzero(is_test),
+        ids=object_array([str(document.id) for document in kept]) if has_ids else None,
         source=str(path),
         licence="not stated in the file",
         display_names=names,
     )
 
 
-def _check_distinct_ids(documents: Sequence[Document]) -> None:
-    if not _all_have("id", documents):
-        return
-    first: dict[str, Document] = {}
-    for document in documents:
-        before = first.setdefault(str(document.id), document)
-        if before is not document:
-            raise ValueError(
-                f"{document.place}: ids must be distinct, got {str(document.id)!r} again, first in "
-                f"{before.place}."
-            )
-
-
-def _parts(documents: Sequence[Document]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    _all_have("split", documents, " Give them 'train' or 'test', or leave them out.")
-    is_test = np.array([document.split == "test" for document in documents])
-    return np.flatnonzero(~is_test), np.flatnonzero(is_test)
-
-
-def _all_have(what: str, documents: Sequence[Document], hint: str = "") -> bool:
-    """Return whether all documents have an id or a split; raise if some have one."""
+def _all_have(what: str, documents: Sequence[Document]) -> bool:
+    """Return whether all documents have an id or a split; raise if only some have one."""
     without = [document.place for document in documents if getattr(document, what) is None]
     if 0 < len(without) < len(documents):
-        article = "an id" if what == "id" else f"a {what}"
         raise ValueError(
-            f"{without[0]}: either every document must have {article} or none, got {len(without)} "
-            f"of {len(documents)} documents without.{hint}"
+            f"{without[0]}: either every document must have {'an' * (what == 'id') or 'a'} {what} "
+            f"or none, got {len(without)} of {len(documents)} documents without."
         )
     return not without

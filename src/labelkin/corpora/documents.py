@@ -26,6 +26,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, cast, get_args
 
 from labelkin.corpora.lines import (
     ReadingError,
+    check_object,
     decoded_lines,
     ending_of,
     in_blocks,
@@ -39,7 +40,6 @@ from labelkin.corpora.tables import (
     Understood,
     counts_text,
     find_delimiter,
-    find_name,
     find_names,
     find_separator,
     plain_name,
@@ -47,7 +47,7 @@ from labelkin.corpora.tables import (
     split_uris,
 )
 
-Format = Literal["jsonl", "json", "csv", "tsv", "text", "folder", "annif_tsv", "annif_csv"]
+Format = Literal["jsonl", "json", "csv", "tsv", "text", "folder", "annif_tsv"]
 Split = Literal["train", "test"]
 
 FIELDS: tuple[Field, ...] = get_args(Field)
@@ -57,14 +57,14 @@ ENDINGS: dict[str, Format] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
 }  # fmt: skip
-TABLES: tuple[Format, ...] = ("csv", "tsv", "annif_csv")
+TABLES: tuple[Format, ...] = ("csv", "tsv")
 _PLAIN = ("", ".txt", ".md", ".text")
+#: Files of labels beside a text: URIs, or names.
+_SUBJECTS = (".tsv", ".key")
 #: Fields of formats without keys or columns.
 _FIELDS_OF: dict[Format, tuple[Field, ...]] = {
     "text": ("text",), "folder": ("text", "labels", "id"), "annif_tsv": ("text", "labels"),
 }  # fmt: skip
-#: Two of these in the first line make it the header of a table.
-_OF_TABLES: tuple[Field, ...] = ("text", "title", "labels", "id")
 _SETS: tuple[Field, ...] = ("labels", "accepted", "rejected")
 #: Rules of values, by field.
 _RULES: dict[Field, str] = {
@@ -74,8 +74,8 @@ _RULES: dict[Field, str] = {
     "split": "'train' or 'test'",
     **dict.fromkeys(_SETS, "a list of texts that are not empty"),
 }
-#: Lines, and characters, at the beginning of a table by which its label separator is detected.
-_HEAD, _HEAD_SIZE = 2000, 1 << 20
+#: Characters at the beginning of a table in which its label separator is detected.
+_HEAD_SIZE = 1 << 20
 
 
 class _Key(NamedTuple):
@@ -138,7 +138,7 @@ class Document(NamedTuple):
         return self.number if self.id is None else self.id
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Documents:
     r"""The documents of a file, a folder or a stream, read again at every pass.
 
@@ -165,7 +165,6 @@ class Documents:
           per line, or in ``a.key``, a name per line (Annif's full texts). A ``.json`` file is one
           JSON object.
         - ``"annif_tsv"``: text, tab, URIs in angle brackets with blanks between; no header.
-        - ``"annif_csv"``: columns ``text``, ``subject_uris`` and maybe ``document_id``.
 
         Default: that of :func:`format_of` for a path; JSON or plain lines, by the first line, for
         streams and lines.
@@ -232,7 +231,7 @@ class Documents:
     understood: Understood = field(default_factory=Understood, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.format is not None and self.format not in FORMATS:
+        if self.format not in (None, *FORMATS):
             raise ValueError(
                 f"The format of {self.called} must be one of {_listed(FORMATS)}, got "
                 f"{self.format!r}."
@@ -244,7 +243,7 @@ class Documents:
             raise ValueError("separator must be at least one character, got ''.")
 
     def __iter__(self) -> Iterator[Document]:
-        object.__setattr__(self, "understood", Understood())  # of this pass
+        self.understood = Understood()  # of this pass
         counts, wants_ids = self.understood.counts, "id" in self._wanted
         for document in self._read():
             counts["document"] += 1
@@ -285,12 +284,14 @@ class Documents:
                 format = "csv" if self.delimiter is not None else check_plain(path)
             lines = chain(first, lines)
         self._check_fields(format)
+        if format == "text":
+            return self._text_lines(lines)
         if format in TABLES:
             return self._table(lines, format)
-        if format in ("jsonl", "json"):
-            objects = (json_objects if format == "jsonl" else _whole_json)(lines, self.called)
-            return self._json_objects(objects)
-        return self._annif_lines(lines) if format == "annif_tsv" else self._text_lines(lines)
+        if format == "annif_tsv":
+            return self._records(_annif_lines(lines, self.called), split_uris)
+        objects = json_objects if format == "jsonl" else _whole_json
+        return self._records(objects(lines, self.called), _check_labels)
 
     def _check_fields(self, format: Format) -> None:
         """Raise for fields and options that a format has no place for."""
@@ -302,8 +303,10 @@ class Documents:
             )
         of_tables = ["separator", "delimiter", *["columns"] * (format in ("text", "annif_tsv"))]
         if format not in TABLES and (useless := [x for x in of_tables if getattr(self, x)]):
-            rule = f"{useless[0]} must be of a table (.csv, .tsv) with a header"
-            raise ValueError(f"{rule}, and {self.called} is none ({format}).")
+            raise ValueError(
+                f"{useless[0]} must be of a table (.csv, .tsv) with a header, and {self.called} is "
+                f"{format}."
+            )
 
     def _lines(self) -> Iterator[str]:
         if self.path is None and not hasattr(self.source, "read"):
@@ -313,28 +316,27 @@ class Documents:
 
     # Keys of JSON objects, and columns.
 
-    def _keys(self, there: Sequence[str], names: Mapping[Field, str]) -> list[_Key]:
-        """Return the keys or columns to read; ``names`` are those of a format."""
-        keys = [key for wanted in self._wanted for key in self._keys_of(wanted, there, names)]
+    def _keys(self, there: Sequence[str]) -> list[_Key]:
+        """Return the keys or columns to read, and note them in ``understood``."""
+        keys = [key for wanted in self._wanted for key in self._keys_of(wanted, there)]
         used = self.understood.used
         for key in keys:
             if key.name in there and key.name not in used.get(key.field, ()):
                 used.setdefault(key.field, []).extend(x for x in there if x == key.name)
         read = {key.name for key in keys}
-        others = [name for name in (*self.understood.unused, *there) if name and name not in read]
-        is_like = {name: any(find_names(one, [name]) for one in FIELDS) for name in others}
-        self.understood.unused = sorted(is_like, key=lambda name: not is_like[name])
+        others = dict.fromkeys((*self.understood.unused, *there))
+        unused = [name for name in others if name and name not in read]
+        unused.sort(key=lambda name: not any(find_names(one, [name]) for one in FIELDS))
+        self.understood.unused = unused
         return keys
 
-    def _keys_of(
-        self, wanted: Field, there: Sequence[str], names: Mapping[Field, str]
-    ) -> Iterator[_Key]:
+    def _keys_of(self, wanted: Field, there: Sequence[str]) -> Iterator[_Key]:
         """Yield the keys of one field: the given ones, else those with a usual name."""
         named = self.columns.get(wanted)
-        if named is None and {*_several(self.preferred.get(wanted, ()))} <= {*there}:
+        if named is None and {*several(self.preferred.get(wanted, ()))} <= {*there}:
             named = self.preferred.get(wanted)
         if named is None:
-            found = [names[wanted]] if wanted in names else find_names(wanted, there)
+            found = find_names(wanted, there)
             if wanted == "text" and "title" not in self._wanted:
                 titles = find_names("title", there)
                 yield from (_Key(name, "title", "title") for name in titles if found)
@@ -355,8 +357,8 @@ class Documents:
         keys: Sequence[_Key],
         read_labels: Callable[[Any, Field, str], Mapping[str, str]],
     ) -> Document:
-        """Return the document of a line or a row, checked."""
-        # Before the texts, also if it is absent: else a first line would be taken for it.
+        """Return the document of an object or a row, checked."""
+        # Before the texts, even if absent: otherwise a first line would be read as the title.
         texts: dict[str, str] = {"title": ""} if "title" in self._wanted else {}
         sets: dict[str, tuple[str, ...]] = {}
         names: dict[str, str] = {}
@@ -365,19 +367,19 @@ class Documents:
             if key not in found or (wanted == "title" and found[key] is None):
                 continue
             value = found[key]
-            if wanted in ("text", "title"):
-                texts[view] = _check_text(value, key, place, wanted)
-            elif wanted == "id":
-                ident = _check_id(value, place)
-                if ident == "":
-                    ident = f"row {number}"
-                    self.understood.counts["without id"] += 1
-            elif wanted == "split":
-                split = _check_split(value, place) or split
-            else:
+            if wanted in _SETS:
                 labels = read_labels(value, wanted, place)
                 sets[wanted] = tuple(dict.fromkeys((*sets.get(wanted, ()), *labels)))
                 names |= {label: name for label, name in labels.items() if name}
+                continue
+            value = _checked(value, wanted, key, place)
+            if wanted == "split":
+                split = value or split
+            elif wanted == "id":
+                ident = value if value != "" else f"row {number}"
+                self.understood.counts["without id"] += value == ""
+            else:
+                texts[view] = " ".join(value.split()) if wanted == "title" else value
         known = None
         if "accepted" in sets or "rejected" in sets:
             known = {state: sets.get(state, ()) for state in ("accepted", "rejected")}
@@ -386,10 +388,15 @@ class Documents:
 
     # Formats of texts.
 
-    def _json_objects(self, objects: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Document]:
+    def _records(
+        self,
+        records: Iterable[tuple[str, Mapping[str, Any]]],
+        read_labels: Callable[[Any, Field, str], Mapping[str, str]],
+    ) -> Iterator[Document]:
+        """Yield the documents of objects, each after its place."""
         keys_of: dict[tuple[str, ...], list[_Key]] = {}
         number = 0
-        for place, read in objects:
+        for place, read in records:
             given = _from_prodigy(read) if is_from_prodigy(read) else read
             if given is None:
                 continue
@@ -397,9 +404,7 @@ class Documents:
             metadata = given.get("metadata")
             found = {**metadata, **given} if isinstance(metadata, dict) else given
             there = tuple(found)
-            if there not in keys_of:
-                keys_of[there] = self._keys(there, {})
-            keys = keys_of[there]
+            keys = keys_of[there] = keys_of.get(there) or self._keys(there)
             missing = [key for key in keys if key.field in self.needed and key.name not in found]
             if missing:
                 rules = " and ".join(f"{key.name!r} must be {_RULES[key.field]}" for key in missing)
@@ -407,7 +412,7 @@ class Documents:
                     f"{place}: {rules}, got no {_listed(key.name for key in missing)} among the "
                     f"keys of the JSON object, {_listed(given) or '(none)'}."
                 )
-            yield self._document(number, place, found, keys, _check_labels)
+            yield self._document(number, place, found, keys, read_labels)
 
     def _text_lines(self, lines: Iterator[str]) -> Iterator[Document]:
         called = self.called
@@ -415,71 +420,64 @@ class Documents:
             place = f"{called}, line {number}"
             yield Document(number, place, {"text": line.rstrip("\r\n")}, split=self.split)
 
-    def _annif_lines(self, lines: Iterator[str]) -> Iterator[Document]:
-        keys = [_Key(x, x, x) for x in _FIELDS_OF["annif_tsv"] if x in self._wanted]
-        number = 0
-        for line_number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            number += 1
-            place = f"{self.called}, line {line_number}"
-            text, tab, uris = line.rstrip("\r\n").partition("\t")
-            if not tab:
-                raise ValueError(
-                    f"{place}: a line must be a text, a tab and URIs, got no tab in {text[:60]!r}."
-                )
-            yield self._document(number, place, {"text": text, "labels": uris}, keys, split_uris)
-
     def _folder(self, folder: Path) -> Iterator[Document]:
         files = _document_files(folder)
         if not files and self.split is None:
             raise ValueError(f"{folder} must have documents, .txt or .json files, and has none.")
-        self.understood.counts.update(_skipped_files(folder, (".txt", ".json", ".tsv", ".key")))
-        subjects: Mapping[Path, Path | None] = {}
-        if "labels" in self._wanted:
-            texts = [file for file in files if file.suffix == ".txt"]
-            subjects = _subject_files(folder, texts, needed="labels" in self.needed)
+        self.understood.counts.update(_skipped_files(folder, (".txt", ".json", *_SUBJECTS)))
+        subjects = {file: _subjects_of(file) for file in files if "labels" in self._wanted}
+        if len({beside.suffix for beside in subjects.values() if beside}) > 1:
+            raise ValueError(
+                f"{folder.name}: the labels must all be URIs (.tsv) or all be names (.key), got "
+                "both: the same label would count as two."
+            )
         number = 0
         for file in files:
-            for document in self._documents_in(file, subjects.get(file)):
+            inside = replace(self, source=file, format="json", name="")
+            inside.understood = self.understood
+            for document in inside._records(
+                inside._objects(file, subjects.get(file)), _check_labels
+            ):
                 number += 1
                 ident = file.stem if document.id is None else document.id
                 # Documents of both parts may have the same name: the part is in the id.
                 name = ident if self.split is None else f"{self.split}/{ident}"
                 yield document._replace(number=number, id=name)
 
-    def _documents_in(self, file: Path, subjects: Path | None) -> Iterable[Document]:
-        """Return the document of a text and the labels beside it, or those of a JSON file."""
-        inside = replace(self, source=file, format="json", name="")
-        object.__setattr__(inside, "understood", self.understood)
+    def _objects(self, file: Path, subjects: Path | None) -> Iterable[tuple[str, dict[str, Any]]]:
+        """Return the objects of a JSON file, or one of a text and the labels beside it."""
         if file.suffix == ".json":
-            return inside._json_objects(_whole_json(inside._lines(), file.name))
-        found: dict[str, Any] = {"text": "".join(inside._lines())}
+            return _whole_json(self._lines(), file.name)
+        found: dict[str, Any] = {"text": "".join(self._lines())}
         if subjects is not None:
-            found["labels"] = subjects
-        keys = [_Key(x, x, x) for x in ("text", "labels")]
-        read = partial(_subjects_in, encoding=self.encoding)
-        return [self._document(1, file.name, found, cast(Any, keys), read)]
+            found["labels"] = _subjects_in(subjects, self.encoding)
+        elif "labels" in self.needed:
+            raise ValueError(
+                f"{file.name}: every text must have a .tsv or .key file beside it, got none. A "
+                "document without labels has an empty one."
+            )
+        return [(file.name, found)]
 
     # Tables.
 
-    def _table(self, lines: Iterator[str], format: str) -> Iterator[Document]:
+    def _table(self, lines: Iterator[str], format: Format) -> Iterator[Document]:
         sets = [wanted for wanted in self._wanted if wanted in _SETS]
-        head = self._head(lines, all_of=bool(sets) and self.separator is None)
+        head = self._head(lines, _HEAD_SIZE if sets and self.separator is None else 0)
         delimiter = self.delimiter or self._delimiter(head, "\t" if format == "tsv" else ",")
         read = partial(table_rows, name=self.called, delimiter=delimiter, quoted=self.quoted)
         rows = read(chain(head, lines))
         header = [name.strip() for name in next(rows, ("", []))[1]]
         while header and not header[-1]:
             header.pop()  # a delimiter at the end of the line
-        names: dict[Field, str] = {"labels": "subject_uris"} if format == "annif_csv" else {}
-        keys = self._keys(header, names)
-        where = self._positions(header, keys)
+        keys = self._keys(header)
+        self._check_header(header, keys)
+        where = {key.name: [j for j, x in enumerate(header) if x == key.name] for key in keys}
         separator = self.separator
         if separator is None and not are_uris(self.understood.used.get("labels", ())):
-            columns = [j for key in keys if key.field in sets for j in where.get(key.name, ())]
+            columns = [j for key in keys if key.field in sets for j in where[key.name]]
             separator = self._separator(read(head), columns) or LABEL_SEPARATOR
         split_labels = split_uris if separator is None else partial(split_cell, separator)
+        joined_by = {one: separator or " " if one in _SETS else "\n" for one in FIELDS}
         number = 0
         for place, row in rows:
             # A single cell may be empty: other files rely on the number of rows.
@@ -493,23 +491,21 @@ class Documents:
                     "Is the delimiter right, and the file whole?"
                 )
             cells = {
-                key.name: (separator or " ").join(row[j] for j in where[key.name])
-                if key.field in _SETS
-                else "\n".join(row[j] for j in where[key.name] if row[j])
-                for key in keys
-                if key.name in where
+                name: joined_by[wanted].join(filter(None, [row[j] for j in where[name]]))
+                for name, wanted, _ in keys
+                if where[name]
             }
             yield self._document(number, place, cells, keys, split_labels)
 
-    def _head(self, lines: Iterator[str], *, all_of: bool) -> list[str]:
+    def _head(self, lines: Iterator[str], n_characters: int) -> list[str]:
         """Take the first lines of a file; of a stream, which may wait, and of lines, the header."""
         is_file = self.path.is_file() if self.path else isinstance(self.source, Sequence)
+        left = n_characters if is_file else 0
         head: list[str] = []
-        size = 0
-        for line in islice(lines, _HEAD):
+        for line in lines:
             head.append(line)
-            size += len(line)
-            if size > _HEAD_SIZE or (line.strip() and not (all_of and is_file)):
+            left -= len(line)
+            if left <= 0 and line.strip():
                 break
         return head
 
@@ -521,7 +517,7 @@ class Documents:
                 f"{self.called}: rows must end in a line feed, got carriage returns alone. Save "
                 "the table as CSV (UTF-8)."
             )
-        named = [name for one in self.columns.values() for name in _several(one)]
+        named = [name for one in self.columns.values() for name in several(one)]
         found = find_delimiter(first, usual, named, self._wanted)
         self.understood.delimiter = found if found != usual else None
         return found
@@ -535,38 +531,34 @@ class Documents:
             for _, row in islice(rows, 1, None):
                 cells += [row[j] for j in columns if j < len(row)]
         except ValueError:
-            pass  # the last row is cut off here, or wrong, which is reported when it is read
+            pass  # the last row is incomplete in the head, or wrong: reported when it is read
         self.understood.separator = find_separator(cells, self.called)
         return self.understood.separator
 
-    def _positions(self, header: Sequence[str], keys: Sequence[_Key]) -> dict[str, list[int]]:
-        """Return the positions of each column that is there; columns may be repeated."""
+    def _check_header(self, header: Sequence[str], keys: Sequence[_Key]) -> None:
+        """Raise for missing columns, and for repeated columns of ids and splits."""
         if not header:
             raise ValueError(f"{self.called}: a table must begin with a header, got an empty file.")
-        needed = [key for key in keys if key.field in (*self.needed, *self.columns)]
-        if missing := [key for key in needed if key.name not in header]:
-            raise self._missing(header, missing)
         for key in keys:
             if key.field in ("id", "split") and header.count(key.name) > 1:
                 raise ValueError(
                     f"{self.called}: a column must be in the header once, got {key.name!r} again."
                 )
-        names = {key.name for key in keys}.intersection(header)
-        return {one: [j for j, name in enumerate(header) if name == one] for one in names}
-
-    def _missing(self, header: Sequence[str], missing: Sequence[_Key]) -> ReadingError:
-        cut = [name if len(name) <= 30 else f"{name[:30]}…" for name in header]
+        needed = [key for key in keys if key.field in (*self.needed, *self.columns)]
+        missing = [key for key in needed if key.name not in header]
+        if not missing:
+            return
         hint: dict[str, Any] = {"columns": dict.fromkeys([key.field for key in missing], "NAME")}
+        added = " No header? Add a first row with the names of the columns."
         delimiter = next((sign for sign in ";\t|," if sign in header[0]), None)
         if len(header) == 1 and delimiter is not None:
-            hint = {"delimiter": delimiter}
-        has_names = "delimiter" in hint or any(find_names(one, header) for one in FIELDS)
-        added = " No header? Add a first row with the names of the columns."
+            hint, added = {"delimiter": delimiter}, ""
+        elif any(find_names(one, header) for one in FIELDS):
+            added = ""
+        cut = _listed(name if len(name) <= 30 else f"{name[:30]}…" for name in header)
         names = _listed(dict.fromkeys(key.name for key in missing))
-        return ReadingError(
-            f"{self.called}: the header must name {names}, got {_listed(cut)}."
-            f"{'' if has_names else added}",
-            **hint,
+        raise ReadingError(
+            f"{self.called}: the header must name {names}, got {cut}.{added}", **hint
         )
 
 
@@ -647,26 +639,18 @@ def format_of(path: Path) -> Format:
 
 
 def _format_of_lines(path: Path | None, first: str) -> Format:
-    begin = first.lstrip()[:1]
     if path is None:
+        begin = first.lstrip()[:1]
         return "jsonl" if begin == "{" else "json" if begin == "[" else "text"
     format = ENDINGS.get(ending_of(path), "text")
-    if format == "json" and begin == "{":
-        try:
-            json.loads(first)
-        except (ValueError, RecursionError):
-            return "json"
-        return "jsonl"
-    if format == "text":
-        for sign, table in cast(Any, {"\t": "tsv", ";": "csv"}).items():
-            cells = first.strip().split(sign)
-            if sum(find_name(one, cells) is not None for one in _OF_TABLES) > 1:
-                format = table
-    if format not in ("csv", "tsv"):
-        return format
-    if re.search(r"\t\s*(?:<[^<>\s]+>|https?://\S+\s*$)", first):
+    tables: dict[str, Format] = {"\t": "tsv", ";": "csv"} if format == "text" else {}
+    for sign, table in tables.items():
+        cells = first.strip().split(sign)
+        if sum(bool(find_names(one, cells)) for one in ("text", "title", "labels", "id")) > 1:
+            format = table
+    if format in TABLES and re.search(r"\t\s*(?:<[^<>\s]+>|https?://\S+\s*$)", first):
         return "annif_tsv"
-    return "annif_csv" if re.search(r"\bsubject_uris\b", first) else format
+    return format
 
 
 def check_plain(path: Path) -> Format:
@@ -686,24 +670,17 @@ def are_uris(columns: Iterable[str]) -> bool:
 # Values of keys and columns.
 
 
-def _check_text(value: Any, key: str, place: str, wanted: Field) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{place}: {key!r} must be {_RULES[wanted]}, got {value!r:.60}.")
-    return " ".join(value.split()) if wanted == "title" else value
-
-
-def _check_id(value: Any, place: str) -> str | int:
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise ValueError(f"{place}: id must be {_RULES['id']}, got {value!r}.")
+def _checked(value: Any, wanted: Field, name: str, place: str) -> Any:
+    """Return a text, an id or a split, ``None`` for an empty one; another value is an error."""
+    if wanted == "split":
+        value = (value.strip() if isinstance(value, str) else value) or None
+        is_right = value in ("train", "test", None)
+    else:
+        types: Any = str | int if wanted == "id" else str
+        is_right = isinstance(value, types) and not isinstance(value, bool)
+    if not is_right:
+        raise ValueError(f"{place}: {name!r} must be {_RULES[wanted]}, got {value!r:.60}.")
     return value
-
-
-def _check_split(value: Any, place: str) -> Split | None:
-    """Return a split; ``None`` for an empty value."""
-    plain = value.strip() if isinstance(value, str) else value
-    if plain not in ("train", "test", "", None):
-        raise ValueError(f"{place}: split must be {_RULES['split']}, got {value!r}.")
-    return cast(Split, plain) if plain else None
 
 
 def _check_labels(value: Any, wanted: Field, place: str) -> dict[str, str]:
@@ -727,20 +704,28 @@ def _whole_json(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[str
         found = json.loads("".join(lines) or "[]")
     except (ValueError, RecursionError) as error:
         raise ValueError(
-            f"{name}: it must be a JSON object or a list of them, or have an object per line, got: "
-            f"{error}. Is the file cut off?"
+            f"{name}: a file must be a JSON object or a list of them, got: {error}. Cut off?"
         ) from None
     objects = found if isinstance(found, list) else [found]
     for number, one in enumerate(objects, start=1):
         place = f"{name}, object {number}" if isinstance(found, list) else name
-        if not isinstance(one, dict):
+        yield place, check_object(one, place)
+
+
+def _annif_lines(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the text and the URIs of every line that is not blank, after its place."""
+    for number, line in enumerate(lines, start=1):
+        text, tab, uris = line.rstrip("\r\n").partition("\t")
+        if not tab and text.strip():
             raise ValueError(
-                f"{place}: a document must be a JSON object, got {type(one).__name__} {one!r:.60}."
+                f"{name}, line {number}: a line must be a text, a tab and URIs, got no tab in "
+                f"{text[:60]!r}."
             )
-        yield place, one
+        if line.strip():
+            yield f"{name}, line {number}", {"text": text, "labels": uris}
 
 
-def is_from_prodigy(found: dict[str, Any]) -> bool:
+def is_from_prodigy(found: Mapping[str, Any]) -> bool:
     """Return whether an object is one of Prodigy's: answered, or with categories.
 
     Examples
@@ -756,7 +741,7 @@ def is_from_prodigy(found: dict[str, Any]) -> bool:
     return isinstance(cats, dict) and all(isinstance(value, int | float) for value in cats.values())
 
 
-def _from_prodigy(found: dict[str, Any]) -> dict[str, Any] | None:
+def _from_prodigy(found: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return an object with ``labels``, or known labels; ``None`` for one without an answer."""
     answer, label, cats = found.get("answer", "accept"), found.get("label"), found.get("cats")
     rest = {key: value for key, value in found.items() if key != "label"}
@@ -788,45 +773,29 @@ def _skipped_files(folder: Path, read: Container[str]) -> Counter[str]:
     return Counter(ending for ending in endings if ending and ending not in read)
 
 
-def _subject_files(folder: Path, texts: Sequence[Path], *, needed: bool) -> dict[Path, Path | None]:
-    """Return the file of labels beside each text."""
-    found: dict[Path, Path | None] = {}
-    for text in texts:
-        beside = (text.with_suffix(suffix) for suffix in (".tsv", ".key"))
-        found[text] = next((file for file in beside if file.exists()), None)
-    without = [text.name for text, file in found.items() if file is None]
-    if needed and without:
-        raise ValueError(
-            f"{folder.name}: every text must have a .tsv or .key file beside it, got none for "
-            f"{without[0]!r} ({len(without)} of {len(texts)} texts). A document without labels has "
-            "an empty one."
-        )
-    if len({file.suffix for file in found.values() if file is not None}) > 1:
-        raise ValueError(
-            f"{folder.name}: the labels must all be URIs (.tsv) or all be names (.key), got both: "
-            "the same label would count as two."
-        )
-    return found
+def _subjects_of(file: Path) -> Path | None:
+    """Return the file of labels beside a text."""
+    beside = (file.with_suffix(suffix) for suffix in _SUBJECTS if file.suffix == ".txt")
+    return next((path for path in beside if path.exists()), None)
 
 
-def _subjects_in(
-    file: Path, _wanted: Field, _place: str, *, encoding: str | None
-) -> dict[str, str]:
-    """Return the labels in a file of them, each with the name beside it, or none."""
+def _subjects_in(file: Path, encoding: str | None) -> list[Any]:
+    """Return the labels in a file of them: names, or URIs with the names beside them."""
     lines = [line.strip() for line in decoded_lines(file, encoding)]
     if file.suffix == ".key":
-        return {line: "" for line in lines if line}
+        return [line for line in lines if line]
     subjects: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
         if line:
             uri, _, name = line.partition("\t")
             [label] = split_uris(uri, "labels", f"{file.name}, line {number}")
             subjects[label] = name.partition("\t")[0].strip() or subjects.get(label, "")
-    return subjects
+    return [{"uri": uri, "label": name} for uri, name in subjects.items()]
 
 
-def _several(names: str | Sequence[str]) -> Sequence[str]:
-    return [names] if isinstance(names, str) else names
+def several(names: Any) -> Sequence[Any]:
+    """Return a sequence of names or paths; a single one is a sequence of one."""
+    return [names] if isinstance(names, str | os.PathLike) else names
 
 
 def _listed(names: Iterable[str]) -> str:

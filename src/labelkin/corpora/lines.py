@@ -17,18 +17,16 @@ import shlex
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
-from io import BufferedReader, RawIOBase
+from io import BytesIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar
 
 from labelkin.files import check_unpacked
 
 Item = TypeVar("Item")
 
-_BLOCK = 1 << 20
-#: Characters of a block that are searched for zero bytes.
+#: Bytes at the beginning that are searched for zero bytes.
 _START = 1 << 12
 #: Characters of one line. A small file may unpack to a line without end, and so may a pipe.
 LONGEST_LINE = 100_000_000
@@ -42,7 +40,7 @@ _PACKED: dict[str, tuple[re.Pattern[bytes], Callable[[Any], Any]]] = {
 
 _PACKED_ENDING = re.compile(r"\.(?:gz|bz2|xz)$", re.IGNORECASE)
 
-#: How files begin that people take for tables and texts.
+#: First bytes of files that are not texts.
 _NO_TEXTS = {
     "a packed document, as .xlsx, .docx, .ods and .odt are": re.compile(rb"PK\x03\x04"),
     "an old document of Office (.xls, .doc)": re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
@@ -64,7 +62,7 @@ _MARKS = {
     "utf-16-le": re.compile(rb"(?:[\x01-\x7f]\0){2}"),
     "utf-16-be": re.compile(rb"(?:\0[\x01-\x7f]){2}"),
 }
-#: What Windows' Western encoding has no sign for, or no text has.
+#: Bytes without a character in Windows-1252, and control characters.
 _NOT_WINDOWS = re.compile(rb"[\0-\x08\x0e-\x1a\x81\x8d\x8f\x90\x9d]")
 
 
@@ -138,117 +136,140 @@ def decoded_lines(
     r"""Yield the lines of a text file with their ends, unpacking it if it is packed.
 
     Only ``\n`` ends a line: the other line ends of Unicode occur inside texts. A byte order mark is
-    skipped. Memory holds a block of the file, never all of it.
+    skipped. Memory contains a line of the file at a time.
 
     Parameters
     ----------
     source : path or binary stream
-        A file, whose first bytes say whether it is gzip, bzip2 or xz; or a stream such as
-        ``sys.stdin.buffer``, whose lines are yielded as soon as they are there.
+        A file, plain or packed by gzip, bzip2 or xz; or a stream such as ``sys.stdin.buffer``,
+        whose lines are yielded as soon as they are available.
     encoding : str or None, default "utf-8"
-        Bytes that are not of it are an error that names their line and their offset (in the
-        unpacked file). ``None``: UTF-8, or what a mark at the beginning says, or, if the first
-        sign that is not ASCII is not UTF-8 and most others are not, Windows-1252.
+        Other bytes are an error that names their line and their offset (in the unpacked file).
+        ``None``: UTF-8, the encoding of a byte order mark, or Windows-1252 if the first character
+        outside ASCII and most that follow are not UTF-8.
     name : str, optional
-        What messages call the source; by default the name of the file.
+        Name of the source in messages; by default the name of the file.
     found : callable, optional
-        Is given the encoding where none was named, when it is known.
+        Called with the detected encoding if it is not UTF-8.
     """
     path = Path(source) if isinstance(source, str | os.PathLike) else None
     name = name or (path.name if path else "the stream")
-    decode = _Decoder(encoding, found or str)
-    number, position, block = 1, 0, b"more"
-    rest: list[str] = []  # pieces of a line that has not ended yet
+    position, is_ascii = 0, True
     with _unpacked(source, name) as (file, kind):
-        # A stream must not wait until a whole block is there.
-        read = file.read if path else getattr(file, "read1", file.read)
-        while block:
-            try:
-                block = read(_BLOCK)
-            except _BROKEN as error:
-                raise _not_whole(name, number, kind, error) from None
-            position += len(block)
-            try:
-                text = decode(block)
-            except UnicodeDecodeError as error:
-                raise _wrong_bytes(name, number, position, encoding or "utf-8", error) from None
-            if encoding is None and "\0" in text[:_START]:
-                raise ValueError(f"{name} must be a text file, and has zero bytes: it is binary.")
-            first, *lines = text.split("\n")
-            rest.append(first)
-            if lines:
-                yield "".join(rest) + "\n"
-                rest = [lines.pop()]
-                for line in lines:
-                    yield line + "\n"
-                number += len(lines) + 1
-            elif len(rest) * _BLOCK > LONGEST_LINE and sum(map(len, rest)) > LONGEST_LINE:
-                raise _too_long(name, number)
-    if last := "".join(rest):
-        yield last
-
-
-class _Decoder:
-    """Decode block after block; without a given encoding it is detected on the way.
-
-    As long as all is ASCII, UTF-8 and Windows-1252 are the same, so that nothing is read twice.
-    """
-
-    def __init__(self, encoding: str | None, found: Callable[[str], object]) -> None:
-        self._found = found
-        self._is_open, self._is_ascii = encoding is None, True
-        self._decoder = None if encoding is None else _incremental(encoding)
-
-    def __call__(self, block: bytes) -> str:
-        if self._decoder is None:
-            marked = (name for name, mark in _MARKS.items() if mark.match(block))
-            encoding = next(marked, "utf-8")
-            self._is_open = encoding == "utf-8"
-            self._decoder = _incremental(encoding)
-            if not self._is_open:
-                self._found(encoding)
         try:
-            text = self._decoder.decode(block, final=not block)
-        except UnicodeDecodeError as error:
-            if not (self._is_open and self._is_ascii and _is_windows(error)):
-                raise
-            self._decoder, self._is_open = _incremental("cp1252"), False
-            self._found("cp1252")
-            return self._decoder.decode(error.object, final=not block)
-        self._is_ascii = self._is_ascii and text.isascii()
-        return text
-
-
-def _incremental(encoding: str) -> codecs.IncrementalDecoder:
-    utf8 = codecs.lookup(encoding).name == "utf-8"
-    return codecs.getincrementaldecoder("utf-8-sig" if utf8 else encoding)()
-
-
-def _is_windows(error: UnicodeDecodeError) -> bool:
-    """Whether bytes that are not UTF-8 are Windows-1252, and no UTF-8 that is damaged."""
-    rest = error.object[error.start :]
-    n_groups = len(re.findall(rb"[\x80-\xff]+", rest))
-    n_utf8 = len(re.findall(rb"[\xc2-\xf4][\x80-\xbf]+", rest))
-    is_first = error.object[: error.start].isascii()
-    return is_first and 2 * n_utf8 < n_groups and not _NOT_WINDOWS.search(rest)
+            beginning = _peek(file)
+        except _BROKEN as error:
+            raise _not_whole(name, 1, kind, error) from None
+        marked = next((one for one, mark in _MARKS.items() if mark.match(beginning)), None)
+        if encoding is None and marked is not None and found is not None:
+            found(marked)
+        now = encoding or marked or "utf-8"
+        if encoding is None and "\0" in beginning[:_START].decode(now, errors="replace"):
+            raise ValueError(f"{name} must be a text file, and has zero bytes: it is binary.")
+        codec = codecs.lookup(now).name
+        if codec.startswith(("utf-16", "utf-32")):
+            yield from _wide_lines(file, now, kind, path, name)
+            return
+        codec = codec.removesuffix("-sig")  # which would remove a mark from every line
+        for number, raw in _numbered(file, kind, path, name):
+            is_first = number == 1 and codec == "utf-8"
+            line = raw.removeprefix(codecs.BOM_UTF8) if is_first else raw
+            try:
+                text = line.decode(codec)
+            except UnicodeDecodeError as error:
+                is_open = encoding is None and marked is None and is_ascii
+                if not is_open or not _is_windows(line[error.start :] + _peek(file)):
+                    raise _wrong_bytes(name, number, position, now, error) from None
+                codec = "cp1252"
+                text = line.decode(codec)
+                if found is not None:
+                    found(codec)
+            is_ascii = is_ascii and line.isascii()
+            position += len(raw)
+            yield text
 
 
 def byte_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a file, unpacked if it is packed, after their numbers from 1."""
-    number = 0
-    with (
-        _unpacked(path, path.name) as (file, kind),
-        BufferedReader(cast(Any, file), 1 << 16) as buffered,
-    ):
-        try:
-            for number, line in enumerate(
-                iter(partial(buffered.readline, LONGEST_LINE + 1), b""), start=1
-            ):
-                if len(line) > LONGEST_LINE:
-                    raise _too_long(path.name, number)
-                yield number, line
-        except _BROKEN as error:
-            raise _not_whole(path.name, number + 1, kind, error) from None
+    with _unpacked(path, path.name) as (file, kind):
+        yield from _numbered(file, kind, path, path.name)
+
+
+def _numbered(
+    file: BinaryIO, kind: str, path: Path | None, name: str
+) -> Iterator[tuple[int, bytes]]:
+    number, n_bytes = 0, 0
+    try:
+        while line := file.readline(LONGEST_LINE + 1):
+            number, n_bytes = number + 1, n_bytes + len(line)
+            if len(line) > LONGEST_LINE:
+                raise _too_long(name, number)
+            if kind and path is not None:
+                check_unpacked(path, n_bytes)
+            yield number, line
+    except _BROKEN as error:
+        raise _not_whole(name, number + 1, kind, error) from None
+
+
+def _wide_lines(
+    file: BinaryIO, encoding: str, kind: str, path: Path | None, name: str
+) -> Iterator[str]:
+    """Yield the lines of UTF-16 and UTF-32, in which a line feed has several bytes."""
+    number, n_bytes = 0, 0
+    text = TextIOWrapper(file, encoding, newline="\n")
+    try:
+        while line := text.readline(LONGEST_LINE + 1):
+            number, n_bytes = number + 1, n_bytes + 2 * len(line)
+            if len(line) > LONGEST_LINE:
+                raise _too_long(name, number)
+            if kind and path is not None:
+                check_unpacked(path, n_bytes)
+            yield line.removeprefix("\ufeff") if number == 1 else line
+    except UnicodeDecodeError as error:
+        rule = f"the text must be {encoding}, got {error}"
+        raise ValueError(f"{line_of(name, number + 1)}: {rule}.") from None
+    except _BROKEN as error:
+        raise _not_whole(name, number + 1, kind, error) from None
+    finally:
+        text.detach()
+
+
+def _peek(file: BinaryIO) -> bytes:
+    """Return the next bytes without reading them: as many as the buffer has."""
+    if isinstance(file, BytesIO):
+        return file.getvalue()[file.tell() :]
+    return file.peek(1) if hasattr(file, "peek") else b""
+
+
+def _is_windows(rest: bytes) -> bool:
+    """Whether bytes that are not UTF-8 are Windows-1252, and not damaged UTF-8."""
+    n_groups = len(re.findall(rb"[\x80-\xff]+", rest))
+    n_utf8 = len(re.findall(rb"[\xc2-\xf4][\x80-\xbf]+", rest))
+    return 2 * n_utf8 < n_groups and not _NOT_WINDOWS.search(rest)
+
+
+def _not_whole(name: str, line: int, kind: str, error: Exception) -> ValueError:
+    return ValueError(
+        f"{line_of(name, line)}: a {kind} file must unpack to its end, and stops here or soon "
+        f"after ({error}). Is the file cut off?"
+    )
+
+
+def _too_long(name: str, line: int) -> ValueError:
+    return ValueError(
+        f"{line_of(name, line)}: a line may have {LONGEST_LINE:,} characters, and this one has "
+        "more. Is it text, a document per line?"
+    )
+
+
+def _wrong_bytes(
+    name: str, line: int, position: int, encoding: str, error: UnicodeDecodeError
+) -> ValueError:
+    return ReadingError(
+        f"{line_of(name, line)}: the text must be {encoding}, got 0x{error.object[error.start]:02X}"
+        f" at byte {position + error.start} ({error.reason}). It may be in another encoding.",
+        encoding="latin-1",
+    )
 
 
 def json_objects(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -264,24 +285,23 @@ def json_objects(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[st
                 f"{place}: a line must be one JSON object, got {line.strip()[:60]!r} … ({error}). "
                 "Is the file cut off?"
             ) from None
-        if not isinstance(found, dict):
-            raise ValueError(
-                f"{place}: a line must be one JSON object, got {type(found).__name__} "
-                f"{line.strip()[:60]!r}."
-            )
-        yield place, found
+        yield place, check_object(found, place)
+
+
+def check_object(found: Any, place: str) -> dict[str, Any]:
+    """Return a JSON object; another value is an error."""
+    if not isinstance(found, dict):
+        kind = type(found).__name__
+        raise ValueError(f"{place}: a document must be a JSON object, got {kind} {found!r:.60}.")
+    return found
 
 
 def table_rows(
     lines: Iterable[str], name: str, delimiter: str = ",", *, quoted: bool = True
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield every row that is not blank after the place where it begins: name and line."""
-    reader = csv.reader(
-        lines,
-        delimiter=delimiter,
-        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-        strict=True,
-    )
+    quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
     while True:
         place = f"{name}, line {reader.line_num + 1}"
         before = csv.field_size_limit(2**31 - 1)  # a global of csv: a text may be long
@@ -316,65 +336,17 @@ def _unpacked(
 ) -> Iterator[tuple[BinaryIO, str]]:
     """Open a file once and unpack it; return also how it was packed. A stream stays open."""
     with (
-        Path(source).open("rb")
+        Path(source).open("rb", 1 << 20)
         if isinstance(source, str | os.PathLike)
         else nullcontext(source) as file
     ):
-        beginning = file.peek(16) if hasattr(file, "peek") else b""
+        beginning = _peek(file)
         for kind, start in _NO_TEXTS.items():
             if start.match(beginning):
                 raise ValueError(f"{name} must be a text file, and is {kind}. {_SAVE_AS}")
         for kind, (magic, unpack) in _PACKED.items():
             if magic.match(beginning):
                 with unpack(file) as text:
-                    is_file = isinstance(source, str | os.PathLike)
-                    bounded = _Bounded(text, Path(str(source))) if is_file else text
-                    yield cast(BinaryIO, bounded), kind
+                    yield text, kind
                 return
         yield file, ""
-
-
-class _Bounded(RawIOBase):
-    """A packed file that raises when it unpacks to far more than its size."""
-
-    def __init__(self, file: Any, path: Path) -> None:
-        self._file, self._path, self._n_bytes = file, path, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        n_bytes = int(self._file.readinto(buffer))
-        self._n_bytes += n_bytes
-        check_unpacked(self._path, self._n_bytes)
-        return n_bytes
-
-
-def _not_whole(name: str, line: int, kind: str, error: Exception) -> ValueError:
-    return ValueError(
-        f"{line_of(name, line)}: a {kind} file must unpack to its end, and stops here or soon "
-        f"after ({error}). Is the file cut off?"
-    )
-
-
-def _too_long(name: str, line: int) -> ValueError:
-    return ValueError(
-        f"{line_of(name, line)}: a line may have {LONGEST_LINE:,} characters, and this one has "
-        "more. Is it text, a document per line?"
-    )
-
-
-def _wrong_bytes(
-    name: str, line: int, position: int, encoding: str, error: UnicodeDecodeError
-) -> ValueError:
-    # The input of the decoder ends at the end of the block.
-    offset = position - len(error.object) + error.start
-    before = error.object[: error.start].decode(encoding, errors="replace")
-    number = line + before.count("\n")
-    rule = (
-        f"{line_of(name, number)}: the text must be {encoding}, got "
-        f"0x{error.object[error.start]:02X} at byte {offset} ({error.reason})."
-    )
-    if b"\0" in error.object:
-        return ValueError(f"{rule} It has zero bytes: it is not a text file.")
-    return ReadingError(f"{rule} It may be in another encoding.", encoding="latin-1")

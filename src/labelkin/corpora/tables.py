@@ -28,7 +28,7 @@ NAMES: dict[Field, tuple[str, ...]] = {
     ),
     "title": ("title", "headline", "titel", "titre", "otsikko", "nimeke", "rubrik", "245"),
     "labels": (
-        *("labels", "subjects", "subject_uris", "tags", "topics", "keywords", "categories"),
+        *("subject_uris", "labels", "subjects", "tags", "topics", "keywords", "categories"),
         "label",  # doccano's
         *("subject", "subject_headings", "subject_heading", "keyword", "schlagwörter"),
         *("schlagwort", "schlagworte", "asiasanat", "asiasana", "ämnesord", "sujets", "sujet"),
@@ -132,7 +132,7 @@ def plain_name(name: str) -> str:
     return re.sub(r"(\d{3})[_#\d]{0,4}\$a", r"\1", plain)
 
 
-def find_names(wanted: Field, there: Iterable[str], names: Sequence[str] = ()) -> list[str]:
+def find_names(wanted: Field, there: Iterable[str]) -> list[str]:
     """Return the keys or columns of a field.
 
     The preferred name of :data:`NAMES` is used. Labels may be in several columns: repeated ones, or
@@ -140,7 +140,7 @@ def find_names(wanted: Field, there: Iterable[str], names: Sequence[str] = ()) -
 
     Examples
     --------
-    >>> find_names("labels", ["ID", "Subject 1", "Subject 2", "Keywords"], ["subject", "keywords"])
+    >>> find_names("labels", ["ID", "Subject 1", "Subject 2", "Keyword"])
     ['Subject 1', 'Subject 2']
     """
     found: dict[str, list[str]] = {}
@@ -149,7 +149,7 @@ def find_names(wanted: Field, there: Iterable[str], names: Sequence[str] = ()) -
         if wanted == "labels" and plain not in NAMES["labels"]:
             plain = re.sub(r"_?\d{1,2}$", "", plain)
         found.setdefault(plain, []).append(name)
-    best = next((found[name] for name in names or NAMES[wanted] if name in found), [])
+    best = next((found[name] for name in NAMES[wanted] if name in found), [])
     return best if wanted == "labels" else best[:1]
 
 
@@ -237,13 +237,19 @@ def find_separator(cells: Iterable[str], name: str) -> str | None:
     counts = {sign: sum(sign in cell for cell in filled) for sign in signs}
     best = max(signs[:3], key=counts.__getitem__)
     if not counts[best]:
-        of_uris = (sign for sign in (",", " ") if counts[sign] and _are_uris(filled, sign))
-        best = next(of_uris, "," if _are_labels(filled, ",") else best)
-    rivals = {sign: n for sign, n in counts.items() if sign not in (best, " ")}
-    rival = max(rivals, key=rivals.__getitem__)
+        of_uris = (sign for sign in ", " if counts[sign] and _are_uris(filled, sign))
+        best = next(of_uris, "," if _are_labels(filled) else best)
+    others = [sign for sign in signs[:4] if sign != best]
+    other = max(others, key=counts.__getitem__)
     least = max(_OFTEN * len(filled), 10 * counts[best])
-    if best not in ", " and len(filled) >= _SOME and rivals[rival] > least:
-        _ask(filled, rival, best, name)
+    if best not in ", " and len(filled) >= _SOME and counts[other] > least:
+        example = next(cell for cell in filled if other in cell)
+        raise ReadingError(
+            f"{name}: {other!r} is in {counts[other] / len(filled):.0%} of the label cells, as in "
+            f"{example[:60]!r}. Does it separate labels, or is it part of labels (then the "
+            f"separator is {best!r})?",
+            separator=other,
+        )
     return best if counts[best] else None
 
 
@@ -251,28 +257,18 @@ def find_separator(cells: Iterable[str], name: str) -> str | None:
 _LIST = re.compile(r"""\[(?:\]|\s*["'])""")
 
 
-def _are_uris(cells: Sequence[str], sign: str) -> bool:
-    """Whether all parts between signs are URIs, maybe in angle brackets."""
-    parts = (part.strip() for cell in cells for part in cell.split(sign))
-    return all(re.match(r"<?\w+://", part) for part in parts if part)
-
-
-def _are_labels(cells: Sequence[str], sign: str) -> bool:
-    """Whether the parts between signs are labels: most of them are in other cells as well."""
-    parts = [{part.strip() for part in cell.split(sign)} for cell in dict.fromkeys(cells)]
+def _are_labels(cells: Sequence[str]) -> bool:
+    """Whether the parts between commas are labels: most of them are in other cells as well."""
+    parts = [{part.strip() for part in cell.split(",")} for cell in dict.fromkeys(cells)]
     times = Counter(part for some in parts for part in some)
-    split = [part for some in parts if len(some) > 1 for part in some]
+    split = [part for some in parts for part in some if len(some) > 1]
     return len(split) > _SOME and sum(times[part] > 1 for part in split) > 0.8 * len(split)
 
 
-def _ask(cells: Sequence[str], sign: str, other: str, name: str) -> None:
-    with_sign = [cell for cell in cells if sign in cell]
-    share = round(100 * len(with_sign) / len(cells))
-    raise ReadingError(
-        f"{name}: {sign!r} is in {share} % of the label cells, as in {with_sign[0][:60]!r}. Does "
-        f"it separate labels, or is it part of labels (then the separator is {other!r})?",
-        separator=sign,
-    )
+def _are_uris(cells: Sequence[str], sign: str) -> bool:
+    """Whether all parts between signs are URIs, with or without angle brackets."""
+    parts = (part.strip() for cell in cells for part in cell.split(sign))
+    return all(re.match(r"<?\w+://", part) for part in parts if part)
 
 
 _URI = re.compile(r"<([^<>\s]+)>|([^<>\s]+)")
@@ -305,18 +301,14 @@ def split_cell(separator: str, cell: str, _wanted: Field, place: str) -> dict[st
 
 
 def split_uris(cell: str, _wanted: Field, place: str) -> dict[str, str]:
-    """Return the URIs in a cell, maybe in angle brackets, with blanks, ``;`` or ``|`` between."""
-    return {_uri(word, place): "" for word in URI_BREAK.split(cell) if word}
-
-
-def _uri(word: str, place: str) -> str:
-    match = _URI.fullmatch(word)
-    if not match:
+    """Return the URIs in a cell, with or without angle brackets, and blanks or signs between."""
+    matches = {word: _URI.fullmatch(word) for word in URI_BREAK.split(cell) if word}
+    if wrong := [word for word, match in matches.items() if match is None]:
         raise ValueError(
-            f"{place}: labels must be URIs in angle brackets with blanks between, got {word!r}. "
-            "Is the file cut off?"
+            f"{place}: labels must be URIs in angle brackets with blanks between, got "
+            f"{wrong[0]!r}. Is the file cut off?"
         )
-    return match[1] or match[2]
+    return {match[1] or match[2]: "" for match in matches.values() if match}
 
 
 #: Usual placeholders of an empty label set.
@@ -324,7 +316,7 @@ NO_LABELS = frozenset(["n/a", "na", "none", "null", "nan", "-", "--", "?", "unkn
 
 
 def placeholders(labels: Mapping[str, int] | Iterable[str]) -> list[str]:
-    """Return labels that look like "there is none".
+    """Return labels that look like placeholders of an empty label set.
 
     Examples
     --------

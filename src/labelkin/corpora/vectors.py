@@ -17,8 +17,8 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, pairwise
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -30,13 +30,11 @@ from sklearn.datasets import load_svmlight_file
 from labelkin.corpora.corpus import Corpus, kind_of_features, label_fields
 from labelkin.corpora.lines import byte_lines, decoded_lines, line_of, stem_of
 from labelkin.files import MOST_LABELS, check_declared
-from labelkin.label_matrix import read_labels
+from labelkin.label_matrix import LabelMatrix, read_labels
 
-_Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-
-_SIZES = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s*", re.ASCII)
-_SCORES_SIZES = re.compile(r"\s*(\d+)\s+(\d+)\s*")
-_SCORE = re.compile(r"(\d+):(\S+)")
+_SIZES = re.compile(r"\s*(\d{1,12})\s+(\d{1,12})\s+(\d{1,12})\s*", re.ASCII)
+_SCORES_SIZES = re.compile(r"\s*(\d{1,12})\s+(\d{1,12})\s*", re.ASCII)
+_SCORE = re.compile(r"(\d{1,9}):([-+]?(?:[\d.]*\d\.?(?:e[-+]?\d+)?|inf|nan))", re.ASCII | re.I)
 
 
 class _Lines:
@@ -52,7 +50,7 @@ class _Lines:
             yield line
 
     def read(self) -> bytes:
-        """Return all lines: scikit-learn takes what has this method for a file."""
+        """Return all lines: scikit-learn recognises a file by this method."""
         return b"".join(self)
 
 
@@ -79,8 +77,12 @@ def read_vectors(
             f"{line_of(path, source.number)}: a line must be LABEL,LABEL TERM:WEIGHT …, terms "
             f"ascending from {int(not zero_based)}, got: {error}. Is the file cut off?"
         ) from None
+    first = int(not zero_based)
     if n_features is not None and X.shape[1] > n_features:
-        raise ValueError(f"{path.name}: terms must be 1 to {n_features}, got {X.shape[1]}.")
+        raise ValueError(
+            f"{path.name}: terms must be {first} to {n_features + first - 1}, got "
+            f"{X.shape[1] + first - 1}."
+        )
     if not np.isfinite(X.data).all():
         row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(X.data)), side="right"))
         raise ValueError(f"{path.name}, document {row}: weights must be finite numbers.")
@@ -89,72 +91,50 @@ def read_vectors(
 
 
 def read_libsvm(
-    train: _Paths, test: _Paths = (), *, n_features: int | None = None, name: str | None = None
+    train: str | os.PathLike[str], test: str | os.PathLike[str] | None = None
 ) -> Corpus:
-    """Read multilabel files of LIBSVM, maybe packed, such as ``rcv1_topics_train.svm.bz2``.
+    """Read multilabel files of LIBSVM, plain or packed, such as ``rcv1_topics_train.svm.bz2``.
 
     Labels are those of all documents, in the order of their numbers; their names are strings. Index
     1 is column 0. The documents are CSR.
 
     Parameters
     ----------
-    train, test : path or sequence of paths
-        A file, or several that are read one after the other.
-    n_features : int, optional
-        Number of columns; default: the highest index.
-    name : str, optional
-        Name of the corpus; default: the name of the first file.
+    train, test : path
+        The files of training documents and of test documents.
     """
-    parts = [
-        [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-        for paths in (train, test)
-    ]
-    files = [
-        (path, *read_vectors(path, byte_lines(path), n_features=n_features, multilabel=True))
-        for path in chain(*parts)
-    ]
-    n_train = sum(X.shape[0] for _, X, _ in files[: len(parts[0])])
-    if not n_train:
-        shown = ", ".join(path.name for path in parts[0])
-        raise ValueError(f"The training files must have documents, and {shown} have none.")
-    width = n_features or max(X.shape[1] for _, X, _ in files)
-    for path, X, _ in files:
-        if n_features is None:
-            check_declared(path, X.shape[1], "features")
-        X.resize(X.shape[0], width)
-    X = sparse.vstack([X for _, X, _ in files], format="csr")
-    numbers = [labels for _, _, some in files for labels in some]
+    paths = [Path(path) for path in (train, test) if path is not None]
+    files = [read_vectors(path, byte_lines(path), multilabel=True) for path in paths]
+    numbers = [labels for _, some in files for labels in some]
+    if not len(files[0][1]):
+        raise ValueError(f"{paths[0].name}: a corpus must have documents, got none.")
     if not all(map(isfinite, set().union(*numbers))):
-        raise ValueError(f"{parts[0][0].name}: labels must be finite numbers.")
+        raise ValueError(f"{paths[0].name}: labels must be finite numbers.")
     names = {x: str(int(x)) if x.is_integer() else repr(x) for x in sorted(set().union(*numbers))}
     label_sets = [{names[x] for x in labels} for labels in numbers]
-    return Corpus(
-        name=name or parts[0][0].name.split(".")[0],
-        documents=X,
-        features=kind_of_features(X),
-        **label_fields(read_labels(label_sets, names=list(names.values()))),
-        train=np.arange(n_train),
-        test=np.arange(n_train, len(label_sets)),
-        source=f"{parts[0][0].name}, in the format of LIBSVM, "
-        "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multilabel.html",
-        licence="not stated with the data: see the source",
+    for path, (X, _) in zip(paths, files, strict=True):
+        check_declared(path, X.shape[1], "features")
+    width = max(X.shape[1] for X, _ in files)
+    for X, _ in files:
+        X.resize(X.shape[0], width)
+    return _corpus(
+        paths,
+        [X for X, _ in files],
+        read_labels(label_sets, names=list(names.values())),
+        "LIBSVM, https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multilabel.html",
     )
 
 
 def read_extreme(
     train: str | os.PathLike[str],
     test: str | os.PathLike[str] | None = None,
-    *,
-    name: str | None = None,
 ) -> Corpus:
-    r"""Read files of the extreme-classification repository, maybe packed.
+    r"""Read files of the extreme-classification repository, plain or packed.
 
     Parameters
     ----------
     train, test : path
         The files of training documents and of test documents.
-    name : str, optional
-        Name of the corpus; default: the name of the first file, without its ending.
 
     Examples
     --------
@@ -167,7 +147,7 @@ def read_extreme(
     ([[0.0, 0.5, 1.0], [2.0, 0.0, 0.0]], [(0, 3), ()])
     >>> folder.cleanup()
     """
-    paths = [Path(train)] if test is None else [Path(train), Path(test)]
+    paths = [Path(path) for path in (train, test) if path is not None]
     parts = [_read_extreme_file(path) for path in paths]
     shapes = [(X.shape[1], Y.shape[1]) for X, Y in parts]
     if len(set(shapes)) > 1:
@@ -175,17 +155,29 @@ def read_extreme(
             f"{paths[0].name} and {paths[1].name} must have the same numbers of features and "
             f"labels in their first lines, got {shapes[0]} and {shapes[1]}."
         )
-    X = sparse.vstack([X for X, _ in parts], format="csr")
-    n_train = parts[0][0].shape[0]
+    return _corpus(
+        paths,
+        [X for X, _ in parts],
+        read_labels(sparse.vstack([Y for _, Y in parts], format="csr")),
+        "the extreme-classification repository, "
+        "http://manikvarma.org/downloads/XC/XMLRepository.html",
+    )
+
+
+def _corpus(
+    paths: list[Path], parts: list[sparse.csr_array], labels: LabelMatrix, source: str
+) -> Corpus:
+    """Return the corpus of a file of training documents and maybe one of test documents."""
+    X, n_train = sparse.vstack(parts, format="csr"), parts[0].shape[0]
     return Corpus(
-        name=name or stem_of(paths[0]),
+        name=stem_of(paths[0]),
         documents=X,
         features=kind_of_features(X),
-        **label_fields(read_labels(sparse.vstack([Y for _, Y in parts], format="csr"))),
+        **label_fields(labels),
         train=np.arange(n_train),
         test=np.arange(n_train, X.shape[0]),
-        source=" and ".join(str(path) for path in paths),
-        licence="not stated in the file",
+        source=f"{paths[0].name}, in the format of {source}",
+        licence="not stated with the data: see the source",
     )
 
 
@@ -196,25 +188,6 @@ def is_extreme(path: Path) -> bool:
 
 def _read_extreme_file(path: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Return vectors and labels, as many as the first line declares."""
-    sizes = _extreme_sizes(path)
-    lines = _extreme_lines(path, sizes[0])
-    X, labels = read_vectors(path, lines, zero_based=True, multilabel=True)
-    _check_below(path, X.indptr, X.indices, sizes[1], "features")
-    columns = np.array([label for row in labels for label in row])
-    indptr = np.cumsum([0, *map(len, labels)])
-    _check_below(path, indptr, columns, sizes[2], "labels")
-    Y = sparse.csr_array(
-        (np.ones(len(columns)), columns.astype(np.int64), indptr), (len(labels), sizes[2])
-    )
-    Y.sum_duplicates()
-    Y.data[:] = 1.0
-    X.resize(X.shape[0], sizes[1])
-    X.eliminate_zeros()
-    return X, Y
-
-
-def _extreme_sizes(path: Path) -> tuple[int, int, int]:
-    """Return the declared numbers of documents, features and labels."""
     first = next(decoded_lines(path, "latin-1"), "")
     sizes = _SIZES.fullmatch(first)
     if not sizes:
@@ -227,36 +200,30 @@ def _extreme_sizes(path: Path) -> tuple[int, int, int]:
         raise ValueError(f"{path.name}: a corpus must have documents, got none.")
     check_declared(path, n_features, "features")
     check_declared(path, n_labels, "labels", MOST_LABELS)
-    return n_documents, n_features, n_labels
-
-
-def _extreme_lines(path: Path, n_documents: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines after the first; a blank one is a document without terms."""
-    number = 1
-    for number, line in byte_lines(path):
-        if 1 < number <= n_documents + 1:
-            yield number, line if line.strip() else b" 0:0"
-        elif number > 1 and line.strip():
-            raise ValueError(
-                f"{line_of(path, number)}: the file must end after the {n_documents} documents of "
-                "its first line, got more."
-            )
-    if number <= n_documents:
+    lines = (
+        (number, line if line.strip() else b" 0:0")  # a blank line is a document without terms
+        for number, line in byte_lines(path)
+        if number > 1 and (line.strip() or number <= n_documents + 1)
+    )
+    X, labels = read_vectors(path, lines, n_features=n_features, zero_based=True, multilabel=True)
+    if X.shape[0] != n_documents:
         raise ValueError(
-            f"{line_of(path, number + 1)}: the file must hold the {n_documents} documents of its "
-            f"first line, got {number - 1}. Is it cut off?"
+            f"{path.name}: the file must have the {n_documents} documents of its first line, got "
+            f"{X.shape[0]}. Is it cut off?"
         )
-
-
-def _check_below(path: Path, indptr: Any, found: Any, most: int, what: str) -> None:
-    """Raise for labels or features that the first line does not count."""
-    wrong = np.flatnonzero((found < 0) | (found >= most) | (found % 1 != 0))
+    columns = np.array([label for row in labels for label in row])
+    wrong = columns[(columns < 0) | (columns >= n_labels) | (columns % 1 != 0)]
     if len(wrong):
-        line = int(np.searchsorted(indptr, wrong[0], side="right")) + 1
         raise ValueError(
-            f"{line_of(path, line)}: {what} must be numbers below the {most} {what} of the first "
-            f"line, got {found[wrong[0]]:g}. They count from 0."
+            f"{path.name}: labels must be numbers from 0 to {n_labels - 1}, got {wrong[0]:g}."
         )
+    indptr = np.cumsum([0, *map(len, labels)])
+    cells = np.ones(len(columns)), columns.astype(np.int64), indptr
+    Y = sparse.csr_array(cells, shape=(n_documents, n_labels))
+    Y.sum_duplicates()
+    Y.data[:] = 1.0
+    X.eliminate_zeros()
+    return X, Y
 
 
 def read_score_text(path: Path, n_labels: int | None = None) -> sparse.csr_array:
@@ -279,19 +246,26 @@ def read_score_text(path: Path, n_labels: int | None = None) -> sparse.csr_array
     indptr, labels, scores = array("q", [0]), array("q"), array("d")
     shape: tuple[int, int] | None = None
     for number, line in enumerate(decoded_lines(path), start=1):
-        header = _SCORES_SIZES.fullmatch(line) if number == 1 else None
-        if header:
+        if number == 1 and (header := _SCORES_SIZES.fullmatch(line)):
             shape = int(header[1]), int(header[2])
             continue
-        row = _score_pairs(line, line_of(path, number))
+        row: dict[int, float] = {}
+        for item in line.replace(",", " ").split():
+            pair = _SCORE.fullmatch(item)
+            if pair is None or int(pair[1]) in row:
+                raise ValueError(
+                    f"{line_of(path, number)}: candidates must be label:score, distinct numbers "
+                    f"from 0 and scores, got {item[:40]!r}."
+                )
+            row[int(pair[1])] = float(pair[2])
         labels.extend(sorted(row))
         scores.extend(row[label] for label in sorted(row))
         indptr.append(len(labels))
     n_documents, width = len(indptr) - 1, max(labels, default=-1) + 1
     if shape is not None and shape[0] != n_documents:
         raise ValueError(
-            f"{path.name}: its first line says {shape[0]} documents, got {n_documents} lines. Is "
-            "the file cut off?"
+            f"{path.name}: the file must have the {shape[0]} documents of its first line, got "
+            f"{n_documents}. Is it cut off?"
         )
     most = shape[1] if shape else width if n_labels is None else n_labels
     if shape or n_labels is None:
@@ -303,24 +277,6 @@ def read_score_text(path: Path, n_labels: int | None = None) -> sparse.csr_array
         )
     columns = np.array(labels, dtype=np.int32)
     return sparse.csr_array((np.array(scores), columns, np.array(indptr)), (n_documents, most))
-
-
-def _score_pairs(line: str, place: str) -> dict[int, float]:
-    row: dict[int, float] = {}
-    for item in line.replace(",", " ").split():
-        pair = _SCORE.fullmatch(item)
-        try:
-            label, score = int(pair[1]), float(pair[2])  # type: ignore[index]
-            np.int32(label)
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(
-                f"{place}: candidates must be label:score, a number from 0 and a score, got "
-                f"{item[:40]!r}."
-            ) from None
-        if label in row:
-            raise ValueError(f"{place}: a label must occur once, got {label} twice.")
-        row[label] = score
-    return row
 
 
 def format_scores(scores: sparse.csr_array) -> str:

@@ -26,7 +26,6 @@ from labelkin.evaluation.metrics.decisions import (
     count_by_document,
     count_decisions,
 )
-from labelkin.evaluation.metrics.inputs import greater_is_better as direction_of
 from labelkin.evaluation.metrics.inputs import metric_name, read_inputs
 from labelkin.evaluation.metrics.rankings import first_errors
 from labelkin.label_matrix import read_labels
@@ -347,9 +346,7 @@ def paired_bootstrap(
     n_draws : int, default 1000
         Number of draws. ``≪`` needs at least 100.
     greater_is_better : bool or None, default None
-        Whether a greater score is better. ``None``: known for names, a :class:`SummedMetric` and
-        the functions of ``labelkin.evaluation.metrics`` and ``sklearn.metrics``; required for other
-        functions.
+        Whether a greater score is better; required for metric functions.
     random_state : int, RandomState or None, default None
         As in scikit-learn: a seed gives the same draws for every metric.
     names : tuple of two str, default ("baseline", "proposal")
@@ -372,7 +369,12 @@ def paired_bootstrap(
     if isinstance(metric, str):
         metric = SUMMED_METRICS[metric_name(metric, SUMMED_METRICS)]
     if greater_is_better is None:
-        greater_is_better = direction_of(metric)
+        greater_is_better = getattr(metric, "greater_is_better", None)
+    if greater_is_better is None:
+        raise ValueError(
+            f"greater_is_better must be True or False for a metric function, got None for "
+            f"{_name(metric)!r}. Use False for a loss, or one of {', '.join(SUMMED_METRICS)}."
+        )
     n = _common_length(Y, baseline, proposal)
     draws = _draw(n, n_draws, check_random_state(random_state))
     score: Any = _score_sums if isinstance(metric, SummedMetric) else _score_weights

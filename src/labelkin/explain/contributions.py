@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +20,11 @@ from labelkin.content.term_contributions import (
     terms_of,
     with_term_names,
 )
-from labelkin.label_matrix import Cells, best_labels, names_to_columns
+from labelkin.label_matrix import best_labels, names_to_columns
 from labelkin.learned.terms import Part
 from labelkin.method.combination import Matrix
 from labelkin.odds import to_probability
-from labelkin.records import html_table, short_repr
+from labelkin.records import short_repr
 from labelkin.validation import check_whole_number
 
 #: Probabilities that differ by less are equal in three digits.
@@ -159,30 +159,20 @@ class Explanation:
 
     def __str__(self) -> str:
         """Return the parts as a table of a few lines, the strongest first."""
-        lines = list(self._lines())
-        width = max(24, *(len(name) for name, _ in lines))
-        parts = [f"  {name:<{width}}{part:+8.2f}" for name, part in lines]
-        return "\n".join([self._title(), *parts])
-
-    def _repr_html_(self) -> str:
-        return html_table(self._title(), [(name, f"{part:+.2f}") for name, part in self._lines()])
-
-    def _title(self) -> str:
         before = float(to_probability(self.log_odds))
         is_calibrated = abs(before - self.probability) > _ROUNDING
         note = f"calibrated, {before:.3f} before, " if is_calibrated else ""
-        return f"{self.label}: {self.probability:.3f} ({note}{self.log_odds:+.2f})"
+        title = f"{self.label}: {self.probability:.3f} ({note}{self.log_odds:+.2f})"
+        lines = list(self._lines())
+        width = max(24, *(len(name) for name, _ in lines))
+        return "\n".join([title, *(f"  {name:<{width}}{part:+8.2f}" for name, part in lines)])
 
     def _lines(self) -> Iterator[tuple[str, float]]:
         """Yield the parts, largest first; members below their content."""
-        label_lines = (
-            self._label_lines() if self.labels else [("other labels", self.label_evidence)]
-        )
-        others = [("rules", self.parts["rules"])] if self.parts.get("rules") else []
-        parts = [(name, self.parts[name]) for name in ("prior", "content")]
-        for name, added in sorted(
-            [*parts, *label_lines, *others], key=lambda one: -round(abs(one[1]), 2)
-        ):
+        lines = [(name, self.parts[name]) for name in ("prior", "content")]
+        lines += self._label_lines() if self.labels else [("other labels", self.label_evidence)]
+        lines += [("rules", self.parts["rules"])] if self.parts.get("rules") else []
+        for name, added in sorted(lines, key=lambda one: -round(abs(one[1]), 2)):
             yield name, added
             if name == "content":
                 yield from ((f"  by {member}", part) for member, part in self.members.items())
@@ -338,10 +328,11 @@ def content_and_members(content: Any, X: Any) -> tuple[Any, dict[str, Matrix] | 
     if not hasattr(content, "decompose"):
         return content.log_odds(X), None
     log_odds, parts = content.decompose(X)
-    members = {name: values for name, values in parts.items() if name != "prior"}
-    if sparse.issparse(log_odds):
-        cells = Cells.of(log_odds)
-        members = {name: cells.dense(values, 0.0) for name, values in members.items()}
+    members = {
+        name: values.toarray() if sparse.issparse(values) else values
+        for name, values in parts.items()
+        if name != "prior"
+    }
     return log_odds, members
 
 
@@ -392,13 +383,6 @@ class TermExplanation:
         rest = float(sum(term.log_odds for term in shares.terms[top:]))
         added = (shares.terms[:top], rest, shares.constant, shares.clipped, shares.neighbours)
         return cls(label, shares.log_odds, *added)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
-        plain = asdict(self)
-        plain["terms"] = [term._asdict() for term in self.terms]
-        plain["neighbours"] = [neighbour._asdict() for neighbour in self.neighbours]
-        return plain
 
 
 def explain_terms(

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix import names_to_columns
-from labelkin.records import MOST_ROWS, html_table, short_repr, shortened
+from labelkin.records import MOST_ROWS, short_repr, shortened
 from labelkin.validation import check_whole_number
 
 _Floats = NDArray[np.float64]
@@ -333,17 +333,8 @@ class LabelGraph:
         return "\n".join(map(str, self.edges))
 
     def __repr__(self) -> str:
-        return "\n".join([self._title(), *shortened([str(b) for b in self.edges], MOST_ROWS)])
-
-    def _repr_html_(self) -> str:
-        rows = [(f"{b.strength:+.2f}", f"{b.first}", f"{b.second}", f"{b.n_both:.10g}")
-                for b in self.edges[:MOST_ROWS]]  # fmt: skip
-        more = [(one,) for one in shortened([""] * len(self.edges), MOST_ROWS)[MOST_ROWS:]]
-        head = ("strength", "label", "label", "documents with both")
-        return html_table(self._title(), [head, *rows, *more])
-
-    def _title(self) -> str:
-        return f"LabelGraph: {len(self.pairs.names)} labels, {len(self.edges)} edges"
+        title = f"LabelGraph: {len(self.pairs.names)} labels, {len(self.edges)} edges"
+        return "\n".join([title, *shortened([str(edge) for edge in self.edges], MOST_ROWS)])
 
 
 def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> LabelGraph:

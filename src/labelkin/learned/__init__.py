@@ -1,8 +1,7 @@
 """Learned label evidence, which extends the paper.
 
 ===============  ==============================================================
-``weights``      The parameters: evidence weight, known weight, variant
-``fitting``      The learned rule: calibration, one weight, one correction
+``fitting``      The learned rule: its parameters, and the three steps of fitting
 ``calibration``  Calibrated probabilities
 ``terms``        Posterior = content + terms
 ===============  ==============================================================

@@ -13,7 +13,7 @@ from scipy.special import expit
 from labelkin.label_matrix import Cells, LabelMatrix, read_weight
 from labelkin.odds import count_log_odds, to_probability
 from labelkin.records import short_repr
-from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
+from labelkin.solvers.grouped_logistic import Prior, fit_sigmoid
 
 Matrix = NDArray[np.float64]
 
@@ -88,11 +88,8 @@ def fit_calibration(
     if sparse.issparse(log_odds):
         return _fit_cells(Cells.of(log_odds), np.asarray(log_odds.data), labels, weight)
     pooled = fit_sigmoid(*_in_one_column(log_odds, labels, weight), smooth=False, tol=_TOL)
-    prior = SigmoidPrior(
-        float(pooled.slope[0]), float(pooled.intercept[0]), _SLOPE_PRECISION, _SHIFT_PRECISION
-    )
-    each = fit_sigmoid(log_odds, labels, weight, smooth=False, prior=prior, tol=_TOL)
-    slope, shift = -each.slope, -each.intercept
+    prior = Prior(np.concatenate(pooled), np.array([_SLOPE_PRECISION, _SHIFT_PRECISION]))
+    slope, shift = fit_sigmoid(log_odds, labels, weight, smooth=False, prior=prior, tol=_TOL)
     if not monotone:
         return Calibration(slope, shift)
     rises = slope > 0
@@ -109,7 +106,7 @@ def _fit_cells(
     pooled = fit_sigmoid(
         log_odds[some, None], truth[some, None], times[some], smooth=False, tol=_TOL
     )
-    centre = np.array([-pooled.slope[0], -pooled.intercept[0]])
+    centre = np.concatenate(pooled)
     precision = np.array([_SLOPE_PRECISION, _SHIFT_PRECISION])
     both = np.tile(centre[:, None], cells.shape[1])
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from labelkin.label_matrix import LabelMatrix, read_labels, read_scores
+from labelkin.label_matrix import LabelMatrix, frame_in_order, read_labels
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import count_log_odds, to_log_odds, to_probability
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
@@ -55,7 +55,7 @@ class LabelEvidence(BaseEstimator, ABC):
 
         Parameters
         ----------
-        L : array of shape (n_documents, n_labels)
+        L : array or DataFrame of shape (n_documents, n_labels)
             Labels as 0 and 1, or their probabilities; NaN stands for the label's prior. Column j is
             ignored for label j.
 
@@ -64,15 +64,15 @@ class LabelEvidence(BaseEstimator, ABC):
         array of shape (n_documents, n_labels)
         """
         check_is_fitted(self)
-        values = read_scores(
-            L,
-            self.label_names_,
-            scale="probability",
-            missing=self.prior_,
-            what="L",
-            hint="Use labels (0, 1) or probabilities.",
-        )
-        return self._log_odds(values)
+        given = frame_in_order(L, self.label_names_) if hasattr(L, "columns") else L
+        values = np.asarray(given, dtype=np.float64)
+        least, most = np.nanmin(values, initial=0), np.nanmax(values, initial=1)
+        if values.shape[1:] != self.prior_.shape or least < 0 or most > 1:
+            raise ValueError(
+                f"L must be a matrix of labels (0, 1) or probabilities, (n, {len(self.prior_)}), "
+                f"got shape {values.shape} with values from {least:g} to {most:g}."
+            )
+        return self._log_odds(np.where(np.isnan(values), self.prior_, values))
 
     def predict_proba(self, L: Any) -> NDArray[np.float64]:
         """Return p(label | other labels).
@@ -180,7 +180,6 @@ class LogisticLabels(LinearLabelEvidence):
                 1 + mean_other_labels(label_sets),
                 unknown=label_sets.unknown,
                 most=most,
-                rest=True,
                 tol=self.tol,
                 n_jobs=self.n_jobs,
             )

@@ -110,16 +110,17 @@ class PaperClassifier(KnownLabelsClassifier):
         """
         if self.variant not in VARIANTS:
             raise ValueError(f"variant must be 'soft' or 'hard', got {self.variant!r}.")
+        parts = self._parts()
         X, labels = self._read(X, y)
-        content, others = self._parts().values()
-        to_content, to_labels = route_fit(self, fit_params, **self._parts()).values()
+        to_content, to_labels = route_fit(self, fit_params, **parts).values()
+        content, others = parts.values()
         weight = to_labels.get("sample_weight")
         self.content_ = with_random_state(content, self.random_state)
         self.content_.fit(X, labels_for(content, labels), **to_content)  # p(c_j | x)
         self.labels_ = clone(others).fit(labels_for(others, labels), **to_labels)  # p(c_j | l_j)
         self.prior_ = labels.prior(weight)  # p(c_j)
-        self.prior_log_odds_ = count_log_odds(*labels.counts(weight))
         self.constant_ = labels.constant(weight) | (labels.shape[1] == 1)
+        self.prior_log_odds_ = count_log_odds(*labels.counts(weight))
         return self
 
     def _log_odds(self, X: Any, known: Any = None) -> Matrix:

@@ -1,6 +1,12 @@
-"""Models from names: content classifiers, views of texts, and the steps before a classifier.
+"""Models from names, and their descriptions.
 
-The command line, the presets and experiments build their models here.
+The command line and experiments build their models here. The presets of models of texts are:
+
+- ``"fast"``: naive Bayes of word counts, and label evidence with the weight 0.1;
+- ``"default"``: a linear SVM of tf-idf;
+- ``"strong"``: linear SVMs of several views of a text (title, beginning, whole text, characters),
+  with a weight per label; every document gets a label if every training document has one. Takes
+  about ten times as long as ``"default"``.
 """
 
 from __future__ import annotations
@@ -12,22 +18,29 @@ from typing import Any, Literal, NamedTuple, get_args
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from labelkin.content.any_classifier import PerLabel, as_content
 from labelkin.content.ensemble import ContentEnsemble
-from labelkin.content.ensemble_spec import content_name
+from labelkin.content.members import content_name
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora.corpus import Corpus
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.registry import Kind, part_class
 from labelkin.text import TermWeights, TextView, WordCounts
 from labelkin.text.terms import View
+from labelkin.thresholds import LabelLimits
 from labelkin.validation import check_choice
 
 Preset = Literal["fast", "default", "strong"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
+#: Parameters of the classifier that differ from its own defaults.
+DEFAULTS: dict[Preset, dict[str, Any]] = {
+    "fast": {"evidence_weight": 0.1},  # learning the weight would take most of the time
+    "default": {},
+    "strong": {"thresholds": LabelLimits(at_least="auto")},
+}
 #: Views of a text, and all of it with the words of its title as separate features.
 VIEWS: tuple[str, ...] = (*get_args(View), "titled_text")
 #: The views of the strong preset.
@@ -249,3 +262,61 @@ def _build_named(name: str, features: str, top: int | None) -> Any:
     if name == "forest":
         return build_part("content", name)
     return build_part("content", name, top=_CANDIDATES if name == "omikuji" and not top else top)
+
+
+def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> Any:
+    r"""Return an unfitted model from texts to labels.
+
+    Parameters
+    ----------
+    name : {"fast", "default", "strong"}, default "default"
+        Name of the model.
+    words : WordCounts, optional
+        Word counts; default ``WordCounts()``, with English stems.
+    **options : parameters
+        Parameters of :class:`~labelkin.LabelDependenceClassifier`, such as ``random_state`` and
+        ``thresholds``.
+
+    Returns
+    -------
+    Pipeline or LabelDependenceClassifier
+        A model of texts; ``"strong"`` also accepts records of texts
+        (:func:`labelkin.text.titled_texts`).
+
+    Examples
+    --------
+    >>> texts = ["Gold\nA mine opens.", "Corn\nHarvest begins.", "Gold\nThe mine closes."] * 4
+    >>> topics = [["metal"], ["grain"], ["metal"]] * 4
+    >>> model = preset("fast").fit(texts, topics)
+    >>> model[-1].label_sets(model.predict(["The harvest of corn", "A gold mine"]))
+    [('grain',), ('metal',)]
+    >>> preset("strong", random_state=0).content.members[2][0]
+    'title'
+    """
+    plan = plan_content(name)  # also checks the name
+    return build_model(plan, words, **{**DEFAULTS[name], **options})
+
+
+def describe_model(model: Any) -> dict[str, Any]:
+    """Return the parts of a model as plain values."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    last = steps[-1]
+    found: dict[str, Any] = {"steps": [*map(_one_line, steps[:-1]), type(last).__name__]}
+    words = [len(step.vocabulary_) for step in steps if hasattr(step, "vocabulary_")]
+    if words:
+        found["terms"] = words[0]
+    if hasattr(last, "rescorer_"):
+        found |= {
+            "content": _one_line(last.content_),
+            "label_classifier": _one_line(last.rescorer_.labels_),
+            "variant": last.variant if isinstance(last.variant, str) else _one_line(last.variant),
+            "evidence_weight": float(last.evidence_weight_),
+            "thresholds": _one_line(last.thresholds_),
+            "rules": 0 if last.rules is None else len(last.rules),
+            "cuts": [cut._asdict() for cut in last.thresholds_.table()],
+        }
+    return found
+
+
+def _one_line(part: Any) -> str:
+    return " ".join(repr(part).split())

@@ -1,4 +1,4 @@
-"""The classifier of documents with learned label evidence."""
+"""Classifiers of documents with learned label evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.any_classifier import as_content
-from labelkin.content.ensemble import ContentEnsemble, default_content, describe_content
+from labelkin.content.ensemble import ContentEnsemble, default_content
 from labelkin.estimator import (
     KnownLabelsClassifier,
     LogOddsClassifier,
@@ -33,7 +33,7 @@ from labelkin.explain.contributions import (
 )
 from labelkin.label_matrix import Cells, read_labels, to_dense
 from labelkin.learned.calibration import Calibration, check_can_calibrate, fit_calibration
-from labelkin.learned.weights import (
+from labelkin.learned.fitting import (
     EvidenceWeight,
     LearnedWeight,
     Variant,
@@ -53,6 +53,12 @@ from labelkin.validation import check_whole_number
 
 if TYPE_CHECKING:
     from labelkin.vocabulary.rules import Rules
+
+from typing import TYPE_CHECKING
+
+from sklearn.base import clone
+
+from labelkin.content.any_classifier import PerLabel
 
 
 @short_repr
@@ -275,7 +281,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
                     self.content_, X, labels, to_content, out_of_fold=predicts, **split
                 )
             if isinstance(self.content_, ContentEnsemble):
-                report(f"weights of members: {self.content_.summary()}", self.verbose)
+                report(f"labelkin: weights of members: {self.content_.summary()}", self.verbose)
             with stage("label evidence", self.verbose):
                 self.rescorer_._fit(labels, content, **to_labels)
                 posterior: Any = None
@@ -480,8 +486,115 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         content = "svm" if self.content is None else self.content
         if self.content is None and X is not None:
             content = default_content(X)
-            report(f"content: {describe_content(content)} (chosen by the features)", self.verbose)
+            report(f"labelkin: content chosen by the features: {content!r}", self.verbose)
         return {"content": as_content(content), "labels": as_label_classifier(self.labels)}
 
     def _decisions(self, log_odds: Any) -> Any:
         return self.decide(log_odds)
+
+
+class RescoredClassifier(LabelDependenceClassifier):
+    """A meta-estimator that adds label evidence to a multilabel classifier.
+
+    ``fit`` computes the out-of-fold scores from which the evidence weight is learned. For scores
+    that were computed elsewhere use :class:`LabelRescorer`.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any classifier with ``predict_proba``. Multilabel classifiers (``OneVsRestClassifier``,
+        forests, neural networks, ``ClassifierChain``) are fitted on the label matrix, others per
+        label.
+    cv : int, splitter or iterable of splits, default 5
+        Number of folds for the out-of-fold scores, stratified over all labels; or a splitter or
+        splits as in scikit-learn. ``groups`` of ``fit`` is passed to the splitter.
+    labels : label classifier or name, optional
+        As in :class:`LabelDependenceClassifier`.
+    variant : "soft", "hard" or threshold rule, default "soft"
+        Values of the other labels of a new document.
+    evidence_weight : float, "auto" or LearnedWeight, default "auto"
+        Weight of label evidence from predicted labels; ``"auto"``: learned.
+    thresholds : float, metric, rule or name, optional
+        Rule from posterior to decision, tuned out of fold; default ½.
+    rules : Rules, optional
+        :class:`labelkin.Rules` between labels.
+    calibrate : bool, default False
+        Whether probabilities are calibrated on the out-of-fold posterior.
+    known_weight : float, optional
+        Weight of known labels, as in :class:`LabelDependenceClassifier`.
+    n_jobs : int, optional
+        Number of jobs of parts without an own ``n_jobs``.
+    random_state : int or RandomState, optional
+        Seed of the folds, and of the estimator if it has none.
+    verbose : int, default 0
+        1 prints the stages of ``fit`` and their duration on stderr.
+
+    Attributes
+    ----------
+    content_ : content classifier
+        The fitted estimator; ``content_.log_odds(X)`` are its log-odds without label evidence.
+    estimator_ : classifier or list
+        The estimator fitted on all documents; a list if it is fitted per label.
+    rescorer_, thresholds_, calibration_, classes_, prior_, evidence_weight_
+        As in :class:`LabelDependenceClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.multiclass import OneVsRestClassifier
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> X, Y = make_multilabel_classification(200, n_classes=4, random_state=0)
+    >>> base = OneVsRestClassifier(LogisticRegression(max_iter=1000))
+    >>> model = RescoredClassifier(base, random_state=0).fit(X[:150], Y[:150])
+    >>> model.predict(X[150:]).shape
+    (50, 4)
+    >>> 0 <= model.evidence_weight_ <= 1
+    True
+    """
+
+    # Parameters of the base class that this class does not have.
+    content = None
+    keep_out_of_fold = False
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        cv: CrossValidation = 5,
+        labels: Any = None,
+        variant: Variant = "soft",
+        evidence_weight: EvidenceWeight = "auto",
+        thresholds: ThresholdChoice = None,
+        rules: Rules | None = None,
+        calibrate: bool = False,
+        known_weight: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.cv = cv
+        self.labels = labels
+        self.variant = variant
+        self.evidence_weight = evidence_weight
+        self.thresholds = thresholds
+        self.rules = rules
+        self.calibrate = calibrate
+        self.known_weight = known_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def estimator_(self) -> Any:
+        """The fitted estimator; a list if it is fitted per label."""
+        check_is_fitted(self)
+        if not isinstance(self.content_, PerLabel):
+            return self.content_
+        return getattr(self.content_, "estimator_", None) or self.content_.estimators_
+
+    def _parts(self, X: Any = None) -> dict[str, Any]:
+        content = as_content(self.estimator)
+        if isinstance(self.cv, Integral) and "cv" in content.get_params(deep=False):
+            content = clone(content).set_params(cv=self.cv)
+        return {"content": content, "labels": as_label_classifier(self.labels)}

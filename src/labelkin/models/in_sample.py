@@ -11,11 +11,11 @@ from scipy import sparse
 
 from labelkin.label_matrix import Cells, LabelMatrix
 
-#: Most documents of a rare label, fewest such labels, and the share of them that is suspicious.
-_RARE, _RARE_LABELS, _RARE_SHARE = 3, 3, 0.8
+#: Fewest labels of one document, and share of perfect ones that is suspicious.
+_SINGLE_LABELS, _SINGLE_SHARE = 3, 0.8
 #: Fewest documents of a common label, fewest such labels, and the share that is suspicious.
 _COMMON, _COMMON_LABELS, _COMMON_SHARE = 10, 5, 0.95
-#: With fewer documents rare labels are perfect by chance.
+#: With fewer documents labels of one document are perfect by chance.
 _FEWEST = 20
 
 
@@ -36,24 +36,22 @@ def warn_if_in_sample(labels: LabelMatrix, log_odds: Any, stacklevel: int = 3) -
         As in :func:`warnings.warn`.
     """
     n_documents, count = labels.shape[0], labels.counts()[0]
-    rare, single = (count >= 1) & (count <= _RARE), count == 1
-    common = (count >= _COMMON) & (count <= n_documents - _COMMON)
-    asks_rare = n_documents >= _FEWEST and rare.sum() >= _RARE_LABELS and single.any()
-    asks_common = common.sum() >= _COMMON_LABELS
-    perfect = perfect_labels(labels, log_odds) if asks_rare or asks_common else single
-    if asks_rare and min(perfect[rare].mean(), perfect[single].mean()) >= _RARE_SHARE:
-        found, size = rare, f"1 to {_RARE} documents"
-    elif asks_common and perfect[common].mean() >= _COMMON_SHARE:
-        found, size = common, f"{_COMMON} documents or more"
-    else:
-        return
-    warnings.warn(
-        "scores must come from a classifier that was not trained on these documents, got scores "
-        f"that separate {perfect[found].sum()} of {found.sum()} labels with {size} perfectly, as "
-        "in-sample scores do. Use RescoredClassifier, labelkin.content.cross_val_log_odds or "
-        "scikit-learn's cross_val_predict.",
-        stacklevel=stacklevel,
-    )
+    single, common = count == 1, (count >= _COMMON) & (count <= n_documents - _COMMON)
+    single &= n_documents >= _FEWEST
+    for group, fewest, share, size in (
+        (single, _SINGLE_LABELS, _SINGLE_SHARE, "1 document"),
+        (common, _COMMON_LABELS, _COMMON_SHARE, f"{_COMMON} documents or more"),
+    ):
+        perfect = perfect_labels(labels, log_odds)[group] if group.sum() >= fewest else group[:0]
+        if len(perfect) and perfect.mean() >= share:
+            warnings.warn(
+                "scores must come from a classifier that was not trained on these documents, got "
+                f"scores that separate {perfect.sum()} of {len(perfect)} labels with {size} "
+                "perfectly, as in-sample scores do. Use RescoredClassifier, "
+                "labelkin.content.cross_val_log_odds or scikit-learn's cross_val_predict.",
+                stacklevel=stacklevel,
+            )
+            return
 
 
 def perfect_labels(labels: LabelMatrix, log_odds: Any) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,24 +25,22 @@ from labelkin.label_matrix import (
     to_dense,
 )
 from labelkin.learned.fitting import (
+    CAUTIOUS_WEIGHT,
+    EvidenceWeight,
+    LearnedWeight,
+    Variant,
     cross_fitted_posterior,
     fit_combination,
     fit_counted_combination,
+    is_auto,
+    resolve_evidence_weight,
 )
 from labelkin.learned.terms import PaperEvidence, Part
-from labelkin.learned.weights import (
-    CAUTIOUS_WEIGHT,
-    EvidenceWeight,
-    Variant,
-    is_auto,
-    learns_from_predictions,
-)
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import to_log_odds, to_probability
-from labelkin.validation import validate_sparse
 
 if TYPE_CHECKING:
     from labelkin.scaling.blocks import Engine
@@ -182,8 +180,10 @@ class LabelRescorer(BaseEstimator):
         check_scale(self.scale)
         classifier = as_label_classifier(self.labels)
         self._warn_without()
-        weight = 1.0 if is_auto(self.evidence_weight) else self.evidence_weight
-        if learns_from_predictions(self.variant, weight) or not hasattr(classifier, "fit_counted"):
+        weight = resolve_evidence_weight(self.evidence_weight)
+        is_fixed = is_auto(self.evidence_weight) or not isinstance(weight, LearnedWeight)
+        is_counted = self.variant in ("soft", "hard") and hasattr(classifier, "fit_counted")
+        if not (is_fixed and is_counted):
             raise ValueError(
                 "fit_blocks requires LogisticLabels or SVMLabels, a fixed weight and the variant "
                 f"'soft' or 'hard', got labels={self.labels!r:.40}, variant={self.variant!r:.40}, "
@@ -264,8 +264,7 @@ class LabelRescorer(BaseEstimator):
         if sparse.issparse(content):
             return self._posterior_of_candidates(content, known)
         complete = None if known is None else self._read_known(known, len(content))
-        posterior = self.combination_.posterior(content, complete, out)
-        return posterior if self.rules_ is None else self.rules_.posterior(posterior)
+        return self._keep_rules(self.combination_.posterior(content, complete, out))
 
     def posterior(self, scores: ArrayLike, known: Any = None) -> Posterior:
         """Return the posterior with suggestions and explanations.
@@ -376,13 +375,6 @@ class LabelRescorer(BaseEstimator):
         check_is_fitted(self)
         return getattr(self.labels_, "weights_", None)
 
-    @property
-    def predicted_weights_(self) -> Matrix | None:
-        """Weights ``[k, j]`` of predicted label k for label j; ``None`` if not linear."""
-        check_is_fitted(self)
-        predicted = self.combination_.predicted.linear
-        return None if predicted is None else predicted.weights
-
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether ``fit`` has been called."""
         return hasattr(self, "combination_")
@@ -413,14 +405,13 @@ class LabelRescorer(BaseEstimator):
         if known is None and self.rules_ is None:
             cells = Cells.of(content)
             return cells.matrix(self.combination_.posterior_at(cells, content.data))
+        known = self._read_known(known, content.shape[0])
         parts, step = [], max(1, _CELLS // max(content.shape[1], 1))
         for start in range(0, max(content.shape[0], 1), step):
             rows = slice(start, start + step)
-            some = None if known is None else _some_known(known, rows, content.shape[0])
-            dense = to_dense(content[rows])
-            complete = self._read_known(some, len(dense))
-            found = self.combination_.posterior(dense, complete)
-            found = self._keep_rules_of_rows(found, dense, complete)
+            dense, some = to_dense(content[rows]), None if known is None else known[rows]
+            found = self.combination_.posterior(dense, some)
+            found = self._keep_rules_of_rows(found, dense, some)
             found = np.where(np.isneginf(dense) & np.isneginf(found), np.nan, found)
             joined = Cells.of(sparse.csr_array(~np.isnan(found), dtype=np.float64))
             parts.append(joined.matrix(joined.at(found)))
@@ -472,15 +463,6 @@ class LabelRescorer(BaseEstimator):
 
 def _read_weight(sample_weight: Any) -> Matrix | None:
     return None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-
-
-def _some_known(known: Any, rows: slice, n_documents: int) -> Any:
-    """Return the known labels of some documents, in the form in which they were passed."""
-    if sparse.issparse(known):
-        return sparse.csr_array(validate_sparse(known, "known"))[rows]
-    if isinstance(known, Mapping) and n_documents == 1:
-        return known
-    return known.iloc[rows] if hasattr(known, "iloc") else known[rows]
 
 
 def _bind_rules(rules: Rules | None, names: NDArray[Any]) -> Any:

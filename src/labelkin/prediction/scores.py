@@ -21,8 +21,14 @@ from labelkin.files import csv_text, plain_cell
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction.in_blocks import labels_in_order, rescore_blocks
-from labelkin.scaling.array_files import is_sparse, read_archive, read_sparse
-from labelkin.scaling.blocks import Engine, read_block, row_blocks
+from labelkin.scaling.blocks import (
+    Engine,
+    is_sparse,
+    read_archive,
+    read_block,
+    read_sparse,
+    row_blocks,
+)
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 #: Endings of files with the scores of all labels, and of candidates.

@@ -1,8 +1,8 @@
 """Blocks of documents, clusters and progress.
 
 ===============  ==================================================================
-``blocks``       Work on blocks of documents, whose results add up
-``distributed``  ``OnDask``: the same work on a Dask cluster
-``progress``     ``track``: how far long work is
+``blocks``       Blocks of documents whose results add up, and their files
+``distributed``  ``OnDask``: the same blocks on a Dask cluster
+``progress``     ``track``: progress of long loops
 ===============  ==================================================================
 """

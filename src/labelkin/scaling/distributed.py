@@ -1,14 +1,13 @@
-"""The same work on a Dask cluster: blocks of documents or labels become tasks.
+"""Blocks on a Dask cluster: blocks of documents or labels become tasks.
 
-:class:`OnDask` has the two verbs of :class:`labelkin.scaling.blocks.Engine`. Whatever takes
-``engine=`` takes one. In ``with using(OnDask(client)):`` the blocks of labels of
+:class:`OnDask` has the methods of :class:`labelkin.scaling.blocks.Engine`, and is accepted wherever
+there is a parameter ``engine``. In ``with using(OnDask(client)):`` the blocks of labels of
 :class:`labelkin.PlattSVM` and of the neighbourhoods of :class:`labelkin.LogisticLabels`, and the
-queries of :class:`labelkin.NearestNeighbours` are its tasks; and so they are under
-``joblib.parallel_config(backend="dask")``. The answers are those of one machine, to the last bit.
+queries of :class:`labelkin.NearestNeighbours` are its tasks; also under
+``joblib.parallel_config(backend="dask")``. Results equal those of one machine to the last bit.
 
-What all tasks share, a model or all documents, is itself the answer of a task. A worker that dies
-takes nothing along that could not be made again: scattered data, which have no recipe, are never
-used.
+Data that all tasks share, a model or all documents, are the result of a task, so that they can be
+computed again if a worker dies. Scattered data cannot, and are never used.
 """
 
 from __future__ import annotations
@@ -17,38 +16,39 @@ import pickle
 import secrets
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 from labelkin.files import write_atomic
-from labelkin.scaling.blocks import Engine, Local
+from labelkin.scaling.blocks import Engine, Function, Local
+from labelkin.scaling.progress import track
 
-#: Seconds in which a scheduler, and a worker of it, must answer.
+#: Seconds in which a scheduler, and one of its workers, must answer.
 _PATIENCE = 10.0
 
 _in_use: ContextVar[Engine | None] = ContextVar("engine", default=None)
 
 
 class OnDask:
-    """On the workers of a Dask cluster, which have labelkin installed.
+    """An engine whose blocks are computed by the workers of a Dask cluster.
 
     Parameters
     ----------
     client : distributed.Client
-        Of any cluster: a ``LocalCluster``, or one that a scheduler's address leads to.
+        Of any cluster, such as a ``LocalCluster``; its workers have labelkin installed.
     folder : path, optional
-        One that this process and all workers see. What tasks share goes through a file in it;
-        otherwise the scheduler keeps it, which is fine up to some hundred megabytes.
+        A folder that this process and all workers can read. Data that tasks share are stored in a
+        file there; otherwise by the scheduler, which suits some hundred megabytes.
     retries : int, default 3
-        How often a block is tried again that a worker could not do.
+        How often a block that failed is computed again.
 
     Examples
     --------
@@ -63,19 +63,17 @@ class OnDask:
         self.folder = None if folder is None else Path(folder)
         self.retries = retries
 
-    def map(
-        self, function: Callable[..., Any], blocks: Iterable[Any], /, **shared: Any
-    ) -> Iterator[Any]:
+    def map(self, function: Function, blocks: Iterable[Any], /, **shared: Any) -> Iterator[Any]:
         """Yield ``function(block, **shared)`` of every block, in their order.
 
         Parameters
         ----------
         function : callable
-            Named at the top of a module that the workers can import.
+            Defined at the top of a module that the workers can import.
         blocks : iterable, or Dask array, bag or dataframe
-            Of a Dask collection the parts; they need never come here. See :func:`partitions`.
+            Parts of a Dask collection stay on the workers. See :func:`partitions`.
         **shared
-            What all blocks need.
+            Arguments for all blocks.
         """
         with self._sharing(shared) as common:
             futures: deque[Any] = deque()
@@ -87,61 +85,50 @@ class OnDask:
             while futures:
                 yield futures.popleft().result()
 
-    def fold(
-        self,
-        count: Callable[..., Any],
-        add: Callable[[Any, Any], Any],
-        blocks: Iterable[Any],
-        /,
-        **shared: Any,
-    ) -> Any:
+    def fold(self, count: Function, add: Function, blocks: Iterable[Any], /, **shared: Any) -> Any:
         """Return the sum of ``count(block, **shared)`` over the blocks, in the fixed tree.
 
-        It is the tree of :meth:`labelkin.scaling.blocks.Local.fold`, with promises in the place of
-        sums: a sum stays on its worker until another task adds to it. Counts are large, so a task
-        counts and adds four neighbours.
+        It is the tree of :meth:`labelkin.scaling.blocks.Local.fold`, with futures instead of sums:
+        a sum stays on its worker until another task adds to it. Counts are large, so a task counts
+        and adds four neighbours of a list.
         """
+        if isinstance(blocks, Sequence) and not any(map(_is_delayed, blocks)):
+            # A power of two of neighbours each, so that their trees are parts of the same tree.
+            blocks = [blocks[i : i + 4] for i in range(0, len(blocks), 4)]
+            count = partial(_fold, count, add)
         waiting: deque[Any] = deque()
-        together = _together(blocks)
         ahead = self._ahead()
 
-        def counted(some: list[Any], common: Any) -> Any:
+        def counted(block: Any, common: Any) -> Any:
             if len(waiting) > ahead:
-                failed = waiting.popleft().exception()  # waits, and leaves the count where it is
+                failed = waiting.popleft().exception()  # waits, and leaves the count on its worker
                 if failed is not None:
                     raise failed
-            if together == 1:
-                waiting.append(self._submit(count, some[0], common))
-            else:
-                waiting.append(self._task(partial(_fold, count, add, some), common))
+            waiting.append(self._submit(count, block, common))
             return waiting[-1]
 
-        def added(one: Any, other: Any) -> Any:
-            return self._task(partial(_add, add), one, other)
-
         with self._sharing(shared) as common:
-            # A power of two of neighbours each, so that their trees are parts of the same tree.
-            batches = _batches(_parts(blocks), together)
-            return Local().fold(counted, added, batches, common=common).result()
+            total = Local().fold(counted, partial(self._task, add), _parts(blocks), common=common)
+            return total.result()
 
-    def _submit(self, function: Callable[..., Any], block: Any, common: Any) -> Any:
-        """Submit a block; a part of a collection is computed where it is worked on."""
-        if _is_promised(block):
-            return self._task(_apply, function, self._promise(block), common)
-        # Inside the callable Dask does not look for promises among thousands of documents.
+    def _submit(self, function: Function, block: Any, common: Any) -> Any:
+        """Submit a block; a part of a collection is computed by the worker of its task."""
+        if _is_delayed(block):
+            return self._task(_apply, function, self._computed(block), common)
+        # Inside the callable Dask does not search thousands of documents for futures.
         return self._task(partial(_apply, function, block), common)
 
-    def _promise(self, block: Any) -> Any:
+    def _computed(self, block: Any) -> Any:
         if isinstance(block, tuple):
-            return tuple(map(self._promise, block))
-        if _is_future(block) or not _is_promised(block):
-            return block
-        return self.client.compute(block, retries=self.retries)
+            return tuple(map(self._computed, block))
+        return self.client.compute(block, retries=self.retries) if _is_delayed(block) else block
 
-    def _task(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def _task(self, function: Function, *arguments: Any) -> Any:
         import dask
 
-        named = function.args[0] if isinstance(function, partial) else function
+        named: Any = function
+        while isinstance(named, partial):
+            named = named.args[0]
         key = f"{getattr(named, '__name__', 'labelkin').strip('_')}-{secrets.token_hex(16)}"
         # Large blocks are meant: no advice to scatter them.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
@@ -149,7 +136,7 @@ class OnDask:
 
     @contextmanager
     def _sharing(self, shared: dict[str, Any]) -> Iterator[Any]:
-        """Yield the promise of what is shared: a task that can be done again at any time."""
+        """Yield the future of shared data: a task that can be run again at any time."""
         if self.folder is None or not shared:
             yield self._task(partial(_value, shared))
             return
@@ -161,7 +148,7 @@ class OnDask:
             path.unlink(missing_ok=True)
 
     def _ahead(self) -> int:
-        """Blocks that are promised before the first is waited for: every worker has two."""
+        """Return how many blocks are submitted before the first result: two per thread."""
         return max(4, 2 * sum(self.client.nthreads().values()))
 
 
@@ -201,31 +188,24 @@ def connected(address: str) -> Iterator[OnDask]:
     Raises
     ------
     ValueError
-        When no scheduler, or none with a worker, answers there.
+        If no scheduler with a worker answers at the address.
     ConnectionError
-        When the cluster is lost on the way: its scheduler, or, again and again, its workers.
+        If the scheduler is lost later, or workers are lost repeatedly.
     """
     try:
         from distributed import Client, KilledWorker
         from distributed.comm import CommClosedError
     except ImportError as error:
         raise ImportError('A cluster needs Dask: pip install "labelkin[dask]".') from error
-    rule = "--dask must be the address of a Dask scheduler with workers"
-    try:
-        client = Client(address, timeout=_PATIENCE, set_as_default=False)
-    except Exception as error:  # of the address, the network, the other side's version
-        raise ValueError(
-            f"{rule}, got {address!r}, where none answers ({type(error).__name__}). Start one by "
-            "`dask scheduler` and workers by `dask worker ADDRESS`, or leave --dask out to work "
-            "here."
-        ) from None
-    with client:
+    with ExitStack() as stack:
         try:
-            client.wait_for_workers(1, timeout=_PATIENCE)
-        except TimeoutError:
+            client = Client(address, timeout=_PATIENCE, set_as_default=False)
+            stack.enter_context(client).wait_for_workers(1, timeout=_PATIENCE)
+        except Exception as error:  # of the address, the network, the version of the scheduler
             raise ValueError(
-                f"{rule}, got {address!r}, which has no worker. Start some by `dask worker "
-                f"{address}`, or leave --dask out to work here."
+                f"--dask must be the address of a Dask scheduler with workers, got {address!r}, "
+                f"where none answers ({type(error).__name__}). Start one by `dask scheduler` and "
+                "workers by `dask worker ADDRESS`, or leave --dask out to work here."
             ) from None
         try:
             yield OnDask(client)
@@ -239,14 +219,12 @@ def connected(address: str) -> Iterator[OnDask]:
 
 @contextmanager
 def using(engine: Engine | None) -> Iterator[Engine]:
-    """Have everything in this context work on an engine, and yield it.
-
-    ``None``: on the one that is in use already.
+    """Use an engine for all blocks in this context, and yield it.
 
     Parameters
     ----------
     engine : OnDask, Local or None
-        Where the work is done.
+        ``None``: the engine that is already in use.
 
     Yields
     ------
@@ -266,9 +244,9 @@ def using(engine: Engine | None) -> Iterator[Engine]:
 
 
 def engine_in_use() -> Engine:
-    """Return where blocks are worked on here: an engine that is used, else this process.
+    """Return the engine for blocks: one in use, joblib's Dask backend, or this process.
 
-    joblib's Dask backend is one. A task of a cluster does all its work by itself.
+    A task of a cluster computes its blocks itself.
     """
     if _on_worker():
         return Local()
@@ -281,6 +259,32 @@ def engine_in_use() -> Engine:
     return Local()
 
 
+def map_parts(
+    function: Function,
+    parts: Sequence[Any],
+    what: str,
+    n_jobs: int | None,
+    **shared: Any,
+) -> list[Any]:
+    """Return ``function(part, **shared)`` of every part, by threads or by the engine in use.
+
+    Parameters
+    ----------
+    function, parts, **shared
+        As in :meth:`OnDask.map`.
+    what
+        Name of the parts in progress reports.
+    n_jobs
+        Number of threads in this process.
+    """
+    engine = engine_in_use()
+    if not isinstance(engine, Local):
+        return list(engine.map(function, parts, **shared))
+    # The parts must share memory, also with another backend of joblib.
+    run = Parallel(n_jobs=n_jobs, require="sharedmem")
+    return list(run(delayed(function)(part, **shared) for part in track(parts, what)))
+
+
 def _on_worker() -> bool:
     worker = sys.modules.get("distributed.worker")  # not loaded: this is no worker
     return worker is not None and hasattr(worker.thread_state, "execution_state")
@@ -288,16 +292,6 @@ def _on_worker() -> bool:
 
 def _parts(blocks: Any) -> Iterator[Any]:
     return partitions(blocks) if hasattr(blocks, "to_delayed") else iter(blocks)
-
-
-def _together(blocks: Any) -> int:
-    """Return how many neighbours one task counts: 4, or 1 if memory must hold one at a time."""
-    return 1 if not isinstance(blocks, Sequence) or any(map(_is_promised, blocks)) else 4
-
-
-def _batches(blocks: Iterator[Any], size: int) -> Iterator[list[Any]]:
-    while some := list(islice(blocks, size)):
-        yield some
 
 
 def _delayed(collection: Any) -> list[Any]:
@@ -311,34 +305,22 @@ def _delayed(collection: Any) -> list[Any]:
     return parts.ravel().tolist() if hasattr(parts, "ravel") else list(parts)
 
 
-def _is_promised(block: Any) -> bool:
-    """Whether a block, or a part of it, is to be had from Dask: a collection's part, a future."""
+def _is_delayed(block: Any) -> bool:
+    """Return whether a block, or a part of it, is a part of a Dask collection."""
     if type(block) is tuple:
-        return any(map(_is_promised, block))
-    return hasattr(block, "__dask_graph__") or _is_future(block)
+        return any(map(_is_delayed, block))
+    return hasattr(block, "__dask_graph__")
 
 
-def _is_future(block: Any) -> bool:
-    from distributed import Future
-
-    return isinstance(block, Future)
+# Functions of workers.
 
 
-# What runs on workers.
-
-
-def _apply(function: Callable[..., Any], block: Any, shared: dict[str, Any]) -> Any:
+def _apply(function: Function, block: Any, shared: dict[str, Any]) -> Any:
     return function(block, **shared)
 
 
-def _fold(
-    count: Callable[..., Any], add: Callable[[Any, Any], Any], blocks: Any, shared: dict[str, Any]
-) -> Any:
+def _fold(count: Function, add: Function, blocks: Any, **shared: Any) -> Any:
     return Local().fold(count, add, blocks, **shared)
-
-
-def _add(add: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
-    return add(one, other)
 
 
 def _value(value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""How far long work is: loops that take long report it, and whoever watches shows it.
+"""Progress of long loops: they report finished parts to a watcher.
 
-Nobody watches unless asked to: a loop then costs what it costs without. The command line watches
-(:func:`labelkin.cli.printing.watching`), and knows from the first blocks how long the rest takes.
+Without a watcher a loop has no extra cost. The command line has one
+(:func:`labelkin.cli.printing.watching`), which estimates the remaining time from the first parts.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 T = TypeVar("T")
-#: Told what is done, how many parts of it are, and how many there are in all.
+#: Is called with the name of the work, the number of finished parts, and of all parts.
 Watcher = Callable[[str, int, int], None]
 
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
-#: Seconds between reports: whoever draws need not draw more often.
+#: Seconds between reports.
 _PAUSE = 0.1
 
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Have the loops of some work report to a watcher.
+    """Report the progress of all loops in this context to a watcher.
 
     Examples
     --------
@@ -43,22 +43,20 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 
 def track(parts: Iterable[T], what: str, total: int | None = None) -> Iterable[T]:
-    """Return the parts of some work as they are; whoever watches hears how many are done.
+    """Return the parts of some work unchanged, and report their number to a watcher.
 
     Parameters
     ----------
     parts : iterable
-        A part that is asked for after another means that the other is done.
+        A part is finished when the next one is requested.
     what : str
-        What is done.
+        Name of the work.
     total : int, optional
-        How many parts there are; ``None``: as many as ``parts`` says. Where nobody knows, nothing
-        is reported.
+        Number of parts; default ``len(parts)``. If it is unknown, nothing is reported.
     """
     watcher = _watcher.get()
     if total is None and isinstance(parts, Sized):
         total = len(parts)
-    # One part is done when it is done: there is nothing to say on the way.
     if watcher is None or total is None or total < 2:
         return parts
     return _reported(parts, what, total, watcher)

@@ -72,7 +72,6 @@ def fit_at_candidates(
     chosen: _Array,
     *,
     more: InputChoice | None = None,
-    rest: bool = True,
     tol: float = 1e-7,
 ) -> LinearTerm:
     """Fit some labels on their neighbours; weights and bias of all others are 0.
@@ -83,19 +82,18 @@ def fit_at_candidates(
         The candidates.
     neighbours
         Label weights, ``(n_labels, n_labels)``: a label's neighbours are what a CSC array stores in
-        its column; of a dense one, all other labels.
+        its column, and all other candidates have a weight together; of a dense one, they are all
+        other labels.
     penalty
         Precision of the prior of each label's weights, ``(n_labels,)``.
     chosen
         The labels, ``(n_chosen,)``.
     more
         How further inputs are chosen; default none.
-    rest
-        Whether all candidates that are not inputs have a weight together.
     tol
         Share of the objective at which a label's last step is done.
     """
-    cells, n_labels = data.cells, data.cells.shape[1]
+    cells, n_labels, rest = data.cells, data.cells.shape[1], sparse.issparse(neighbours)
     rows = cells.matrix(data.values)
     sums = cells.sums_by_document(data.values)
     by_label = sparse.csc_array(cells.matrix(np.arange(cells.n)))

@@ -7,25 +7,22 @@ Both agree to float32 rounding; equal documents tie exactly in both.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import ModuleType
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
 from threadpoolctl import threadpool_limits
 
-from labelkin.scaling.blocks import Local
-from labelkin.scaling.distributed import engine_in_use
-from labelkin.scaling.progress import track
+from labelkin.scaling.distributed import map_parts
 from labelkin.solvers import load_kernels
 
 # Sizes of blocks are fixed, so that the answer cannot depend on n_jobs.
-_QUERIES_OF_A_TASK = 2048  # of a cluster; fewer are not worth its messages
+_QUERIES_OF_A_TASK = 2048  # of a thread or of a cluster; fewer are not worth their messages
 _QUERIES = 256  # a block of queries in posting lists or against dense documents
 _SPARSE_QUERIES = 64  # a block of queries against sparse documents: what fits the cache is faster
 _CELLS = 2**24  # of a block of products: 64 MB of float32
@@ -115,41 +112,38 @@ def similar_documents(
     """
     index = index_documents(documents)
     rows = _like(index, queries)
-    _check(index, rows, k, leave_one_out)
-    kernels = load_kernels() if sparse.issparse(index) else None
-    size = _QUERIES if kernels else _size_of_product(index)
-    elsewhere, n_queries = engine_in_use(), max(rows.shape[0], 1)  # no queries: one empty block
-    most = max(1, _QUERIES_OF_A_TASK // size) * size
-    if isinstance(elsewhere, Local) or n_queries <= most:
-        elsewhere, most = Local(), n_queries
-    spans = [range(i, min(i + most, n_queries), size) for i in range(0, n_queries, most)]
+    # Without queries there is one empty span.
+    spans = range(0, max(rows.shape[0], 1), _QUERIES_OF_A_TASK)
     shared = {"index": index, "rows": rows, "k": min(k, index.shape[0])}
-    shared |= {"leave_one_out": leave_one_out, "n_jobs": n_jobs}
-    return sparse.vstack(list(elsewhere.map(_search_span, spans, **shared)), format="csr")
+    shared |= {"leave_one_out": leave_one_out}
+    with _one_thread_of_blas(index):
+        found = map_parts(_search_span, spans, "similar documents", n_jobs, **shared)
+    return sparse.vstack(found, format="csr")
+
+
+def _one_thread_of_blas(index: Any) -> AbstractContextManager[Any]:
+    """BLAS divides dense products among threads, which changes their last bits."""
+    return nullcontext() if sparse.issparse(index) else threadpool_limits(1, user_api="blas")
+
+
+def _search_span(start: int, index: Any, rows: Any, k: int, leave_one_out: bool) -> Any:
+    """Search for the queries of a task, which begin at ``start``, in blocks."""
+    kernels = load_kernels() if sparse.issparse(index) else None
+    search = partial(_search_postings, kernels) if kernels else _multiply_block
+    size = _QUERIES if kernels else _size_of_product(index)
+    last = min(start + _QUERIES_OF_A_TASK, rows.shape[0])
+    with _one_thread_of_blas(index):
+        found = [
+            search(index, rows, start=i, stop=min(i + size, last), k=k, leave_one_out=leave_one_out)
+            for i in range(start, max(last, 1), size)
+        ]
+    return sparse.vstack(found, format="csr")
 
 
 def _size_of_product(index: Any) -> int:
     """Return the number of queries that are multiplied with all documents together."""
     most = _SPARSE_QUERIES if sparse.issparse(index) else _QUERIES
     return max(1, min(most, _CELLS // index.shape[0]))
-
-
-def _search_span(
-    starts: range, index: Any, rows: Any, k: int, leave_one_out: bool, n_jobs: int | None
-) -> sparse.csr_array:
-    """Search for the queries of some blocks, which begin at ``starts``."""
-    kernels = load_kernels() if sparse.issparse(index) else None
-    search = partial(_search_postings, kernels) if kernels else _multiply_block
-    block = partial(search, index, rows, k=k, leave_one_out=leave_one_out)
-    last = min(starts.stop, rows.shape[0])
-    # BLAS would cut a product among threads, which changes its last bits. There is none in sparse
-    # products, and asking for it takes milliseconds.
-    with nullcontext() if sparse.issparse(index) else threadpool_limits(1, user_api="blas"):
-        found = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(block)(start=start, stop=min(start + starts.step, last))
-            for start in track(starts, "similar documents")
-        )
-    return sparse.vstack(found, format="csr")
 
 
 def _or_one(scale: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -163,23 +157,6 @@ def _like(index: Any, queries: Any) -> sparse.csr_array | NDArray[np.float32]:
         return sparse.csr_array(queries, dtype=np.float32)
     dense = queries.toarray() if sparse.issparse(queries) else queries
     return np.asarray(dense, dtype=np.float32)
-
-
-def _check(index: Any, queries: Any, k: int, leave_one_out: bool) -> None:
-    if k < 1:
-        raise ValueError(f"k must be at least 1, got {k!r}.")
-    if index.shape[0] == 0:
-        raise ValueError("There must be at least one document to compare with, got none.")
-    if queries.shape[1] != index.shape[1]:
-        raise ValueError(
-            f"Queries must have the {index.shape[1]} features of the documents, got "
-            f"{queries.shape[1]}. Use the same vectoriser for both."
-        )
-    if leave_one_out and queries.shape[0] != index.shape[0]:
-        raise ValueError(
-            f"With leave_one_out the queries are the documents: {index.shape[0]} rows, got "
-            f"{queries.shape[0]}. Give the documents as queries, or leave_one_out=False."
-        )
 
 
 def _search_postings(

@@ -93,7 +93,7 @@ def descend(
 
     ``order`` holds the documents whose sign is not 0, and is shuffled. ``W``, flat (n_features ·
     LANES,), and ``bias``, (LANES,), come as zeros and leave as the solution. ``recentre`` times the
-    bias reached is freed of its penalty and the descent goes on: proximal steps towards LibSVM's
+    bias reached is freed of its penalty, and the descent continues: proximal steps towards LibSVM's
     unpenalised bias. ``state`` is the generator's, not 0.
     """
     dual = np.zeros((len(problem.sign), LANES))
@@ -250,7 +250,7 @@ def _clear(violation: _Floats) -> float:
 
 @_compiled
 def _recentre(bias: _Floats, free: _Floats) -> None:
-    """Free the whole bias of its penalty; its penalised part, Σ dual · sign, comes on top anew."""
+    """Free the whole bias of its penalty, and add its penalised part, Σ dual · sign, again."""
     for k in range(LANES):
         penalised = bias[k] - free[k]
         free[k] = bias[k]
@@ -302,7 +302,7 @@ class _Rows(NamedTuple):
 
 
 @_compiled
-def fit_neighbourhoods(problem: Any, has_rest: bool, tol: float) -> tuple[_Array, _Array, _Array]:
+def fit_neighbourhoods(problem: Any, tol: float) -> tuple[_Array, _Array, _Array]:
     """Return the weights of the neighbours, and rest and bias of every label of a problem."""
     sets, ends = problem.sets, problem.ends
     n_sets = len(sets.times)
@@ -321,7 +321,7 @@ def fit_neighbourhoods(problem: Any, has_rest: bool, tol: float) -> tuple[_Array
     for i in range(n_labels):
         j, neighbours = problem.labels[i], problem.neighbours[ends[i] : ends[i + 1]]
         _mark(j, sets, work.side, True)
-        rows = _unfold(_merge(j, neighbours, sets, has_rest, work), work)
+        rows = _unfold(_merge(j, neighbours, sets, work), work)
         _mark(j, sets, work.side, False)
         w = _newton(rows, len(neighbours), problem.penalty[i], problem.start[i], tol)
         rest[i], bias[i] = w[-2], w[-1]
@@ -346,7 +346,7 @@ def _mark(j: int, sets: Any, side: _Array, is_on: bool) -> None:
 
 
 @_compiled
-def _merge(j: int, neighbours: _Array, sets: Any, has_rest: bool, work: _Work) -> int:
+def _merge(j: int, neighbours: _Array, sets: Any, work: _Work) -> int:
     """Merge the sets that are equal for this label; return the number of rows."""
     n_touched = 0
     for bit in range(len(neighbours)):
@@ -363,9 +363,7 @@ def _merge(j: int, neighbours: _Array, sets: Any, has_rest: bool, work: _Work) -
         work.mask[row] = 0
         if work.side[row] == _LEFT_OUT:
             continue
-        others = 0
-        if has_rest:
-            others = sets.set_ends[row + 1] - sets.set_ends[row] - work.side[row] - _ones(bits)
+        others = sets.set_ends[row + 1] - sets.set_ends[row] - work.side[row] - _ones(bits)
         key = np.uint64(bits) | (np.uint64(others) << np.uint64(32))
         slot = _slot(key, work, slots)
         if work.table[slot] == 0:
@@ -378,7 +376,7 @@ def _merge(j: int, neighbours: _Array, sets: Any, has_rest: bool, work: _Work) -
     work.table[:slots] = 0
     for size in range(len(negatives)):
         if negatives[size] + positives[size] > 0:
-            work.keys[n_rows] = np.uint64(size if has_rest else 0) << np.uint64(32)
+            work.keys[n_rows] = np.uint64(size) << np.uint64(32)
             work.documents[n_rows] = negatives[size] + positives[size]
             work.positives[n_rows] = positives[size]
             n_rows += 1

@@ -102,7 +102,7 @@ class SVMTask:
         return np.append(0, -in_fold) + counted.sum()
 
     def unsolved(self) -> LinearSVMs:
-        """Return empty arrays for the result; out-of-fold values are laid out label by label."""
+        """Return empty arrays for the result; out-of-fold values are stored label by label."""
         n_documents, n_labels = self.positive.shape
         return LinearSVMs(
             weights=np.zeros((n_labels, self.X.shape[1])),
@@ -212,33 +212,6 @@ _FREE_BIAS_FEATURE = 3.0
 def _solve_by_liblinear(task: SVMTask) -> LinearSVMs:
     """Solve every label's SVMs one by one with scikit-learn."""
     svms = task.unsolved()
-    for fold in range(-1, task.n_folds):
-        rows = np.flatnonzero(task.folds != fold)
-        X_train = task.X[rows]
-        left_out = np.flatnonzero(task.folds == fold)
-        X_left_out = task.X[left_out]
-        for j in range(len(svms.bias)):
-            weights, bias = _solve_one(task, svms, j, fold, X_train, rows)
-            if fold < 0:
-                svms.weights[j], svms.bias[j] = weights, bias
-            else:
-                svms.out_of_fold[left_out, j] = X_left_out @ weights + bias
-    return svms
-
-
-def _solve_one(
-    task: SVMTask,
-    svms: LinearSVMs,
-    j: int,
-    fold: int,
-    X_train: sparse.csr_array,
-    rows: NDArray[np.intp],
-) -> tuple[NDArray[np.float64], float]:
-    """Return weights and bias of label ``j`` learned without ``fold`` (−1: from all documents)."""
-    signs = task.signs(j)
-    answer = task.constant_values(signs)[fold + 1]
-    if not np.isnan(answer):
-        return np.zeros(task.X.shape[1]), float(answer)
     svc = LinearSVC(
         C=task.C,
         loss="hinge",
@@ -248,12 +221,23 @@ def _solve_one(
         max_iter=task.max_sweeps,
         random_state=task.seed,
     )
-    cost = np.where(signs == 0, 0.0, task.cost)[rows]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        svc.fit(X_train, signs[rows] > 0, sample_weight=cost)
-    svms.converged[j] &= svc.n_iter_ < task.max_sweeps
-    return svc.coef_.ravel(), float(svc.intercept_[0])
+    for j in range(len(svms.bias)):
+        signs = task.signs(j)
+        for fold, constant in enumerate(task.constant_values(signs), start=-1):
+            weights, bias = np.zeros(task.X.shape[1]), float(constant)
+            left_out = task.folds == fold
+            if np.isnan(constant):
+                cost = np.where((signs == 0) | left_out, 0.0, task.cost)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ConvergenceWarning)
+                    svc.fit(task.X, signs > 0, sample_weight=cost)  # leaves out documents of cost 0
+                weights, bias = svc.coef_.ravel(), float(svc.intercept_[0])
+                svms.converged[j] &= svc.n_iter_ < task.max_sweeps
+            if fold < 0:
+                svms.weights[j], svms.bias[j] = weights, bias
+            else:
+                svms.out_of_fold[left_out, j] = task.X[left_out] @ weights + bias
+    return svms
 
 
 def _solve_lockstep(task: SVMTask, kernels: ModuleType, n_jobs: int | None) -> LinearSVMs:
@@ -269,7 +253,7 @@ def _solve_lockstep(task: SVMTask, kernels: ModuleType, n_jobs: int | None) -> L
         np.asarray(squares, dtype=np.float64).ravel() + 1.0,
         task.C * task.cost,
     )
-    # Threads fill in ``svms``: they must share memory, whatever backend a user has set.
+    # Threads fill in ``svms``: they must share memory, also with another backend of joblib.
     Parallel(n_jobs=n_jobs, require="sharedmem")(
         delayed(_solve_label)(kernels, task, documents, svms, j) for j in range(len(svms.bias))
     )

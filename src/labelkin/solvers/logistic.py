@@ -236,13 +236,6 @@ def fit_logistic_layer(
         Threads over blocks of labels. The result does not depend on it.
     """
     n_inputs, n_labels = inputs.shape[1], targets.shape[1]
-    if own_column_zero and n_inputs != n_labels:
-        raise ValueError(
-            f"Inputs must be the labels when each label ignores its own, got {n_inputs} inputs and "
-            f"{n_labels} labels. Pass own_column_zero=False for other inputs."
-        )
-    if not np.all((penalty > 0) & np.isfinite(penalty)):
-        raise ValueError(f"Every label's penalty must be finite and above 0, got {penalty.min()}.")
     fixed = np.zeros((1, n_labels)) if offset is None else offset
     for name, matrix in (("inputs", inputs), ("offset", fixed)):
         wrong = np.count_nonzero(~np.isfinite(matrix.data if sparse.issparse(matrix) else matrix))

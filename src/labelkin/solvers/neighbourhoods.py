@@ -22,14 +22,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.odds import count_log_odds
-from labelkin.scaling.blocks import Local
-from labelkin.scaling.distributed import engine_in_use
-from labelkin.scaling.progress import track
+from labelkin.scaling.distributed import map_parts
 from labelkin.solvers import load_kernels
 from labelkin.solvers.logistic import LinearTerm, newton
 
@@ -58,7 +55,7 @@ class Sets(NamedTuple):
     def of(
         cls, positive: sparse.csr_array, unknown: sparse.csr_array | None, count: _Array
     ) -> Sets:
-        """Lay out label sets for all labels."""
+        """Arrange label sets for all labels."""
         empty = sparse.csr_array(positive.shape, dtype=np.int8)
         small = sparse.csr_array(
             (np.ones(positive.nnz, np.int8), positive.indices, positive.indptr), positive.shape
@@ -71,10 +68,6 @@ class Sets(NamedTuple):
             *(left_out.indptr, left_out.indices, count),
             np.bincount(sizes, count, 2 + sizes.max(initial=0)),
         )
-
-    def with_label(self, j: int) -> _Array:
-        """Return the sets that contain a label."""
-        return self.label_sets[self.label_ends[j] : self.label_ends[j + 1]]
 
 
 class _Problem(NamedTuple):
@@ -95,7 +88,6 @@ def fit_neighbourhoods(
     *,
     unknown: sparse.csr_array | None = None,
     most: int = MOST,
-    rest: bool = True,
     tol: float = 1e-9,
     n_jobs: int | None = None,
 ) -> LinearTerm:
@@ -112,8 +104,6 @@ def fit_neighbourhoods(
         1 where a label is unknown, ``(n_sets, n_labels)``.
     most
         Maximum number of neighbours of a label, 1 to 32.
-    rest
-        Whether all other labels have a weight together.
     tol
         Share of the objective at which a label's last step is done.
     n_jobs
@@ -122,7 +112,7 @@ def fit_neighbourhoods(
     Returns
     -------
     LinearTerm
-        With CSC weights, the diagonal empty, and the rest, ``None`` without.
+        With CSC weights, the diagonal empty, and the rest.
 
     Examples
     --------
@@ -136,21 +126,16 @@ def fit_neighbourhoods(
     total = np.full(n_labels, count.sum())
     known = total if unknown is None else np.maximum(total - unknown.T @ count, frequency)
     shared = {"sets": Sets.of(positive, unknown, count), "frequency": frequency, "spread": spread}
-    shared |= {"start": count_log_odds(frequency, known), "most": most, "rest": rest, "tol": tol}
-    parts, engine = list(_parts(n_labels)), engine_in_use()
-    if isinstance(engine, Local):
-        found = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(_fit_part)(part, **shared)
-            for part in track(parts, "labels and their neighbours")
-        )
-    else:
-        found = list(engine.map(_fit_part, parts, **shared))
+    shared |= {"start": count_log_odds(frequency, known), "most": most, "tol": tol}
+    found = map_parts(
+        _fit_part, list(_parts(n_labels)), "labels and their neighbours", n_jobs, **shared
+    )
     sizes, neighbours, weights, rests, bias = (
         np.concatenate(arrays) for arrays in zip(*found, strict=True)
     )
     ends = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
     matrix = sparse.csc_array((weights, neighbours, ends), shape=(n_labels, n_labels))
-    return LinearTerm(matrix, bias, rests if rest else None)
+    return LinearTerm(matrix, bias, rests)
 
 
 def _parts(n_labels: int) -> Iterator[_Array]:
@@ -165,7 +150,6 @@ def _fit_part(
     spread: _Array,
     start: _Array,
     most: int,
-    rest: bool,
     tol: float,
 ) -> tuple[_Array, ...]:
     """Return, of some labels, the numbers of neighbours, these and their weights, rest and bias."""
@@ -176,7 +160,7 @@ def _fit_part(
     )
     kernels = load_kernels()
     fit = _fit_without_numba if kernels is None else kernels.fit_neighbourhoods
-    return sizes, neighbours, *fit(problem, rest, tol)
+    return sizes, neighbours, *fit(problem, tol)
 
 
 def _choose_neighbours(
@@ -236,38 +220,26 @@ def _pairs(part: _Array, sets: Sets, frequency: _Array) -> tuple[_Array, _Array,
     )
 
 
-def _fit_without_numba(
-    problem: _Problem, has_rest: bool, tol: float
-) -> tuple[_Array, _Array, _Array]:
+def _fit_without_numba(problem: _Problem, tol: float) -> tuple[_Array, _Array, _Array]:
     """Return the weights of the neighbours, and rest and bias of every label of a problem."""
     sets, n_labels = problem.sets, len(problem.labels)
-    sizes = np.diff(sets.set_ends)
+    sizes, stored = np.diff(sets.set_ends), np.ones(len(sets.label_sets))
+    by_label = sparse.csc_array(
+        (stored, sets.label_sets, sets.label_ends), shape=(len(sizes), len(sets.label_ends) - 1)
+    )
     weights, rest, bias = np.empty(len(problem.neighbours)), np.zeros(n_labels), np.empty(n_labels)
     for i, j in enumerate(problem.labels):
-        stored = slice(problem.ends[i], problem.ends[i + 1])
-        neighbours = problem.neighbours[stored]
-        A = np.zeros((len(sizes), len(neighbours) + 2))
-        for column, k in enumerate(neighbours):
-            A[sets.with_label(k), column] = 1.0
-        has = np.zeros(len(sizes))
-        has[sets.with_label(j)] = 1.0
-        if has_rest:
-            A[:, -2] = sizes - has - A.sum(axis=1)
-        A[:, -1] = 1.0
+        own = slice(problem.ends[i], problem.ends[i + 1])
+        X, has = by_label[:, problem.neighbours[own]].toarray(), by_label[:, [j]].toarray().ravel()
+        others = sizes - has - X.sum(axis=1)
         times = sets.times.astype(np.float64)
         times[sets.unknown_sets[sets.unknown_ends[j] : sets.unknown_ends[j + 1]]] = 0.0
         # Equal rows are one: bits of neighbours, and the number of other labels above them.
-        key = A[:, :-1] @ np.append(2.0 ** np.arange(len(neighbours)), 2.0**32)
-        _, first, merged = np.unique(key, return_index=True, return_inverse=True)
-        start = np.zeros(A.shape[1])
-        start[-1] = problem.start[i]
-        w = newton(
-            A[first],
-            np.bincount(merged, times).astype(np.float64),
-            np.bincount(merged, times * has).astype(np.float64),
-            problem.penalty[i],
-            start,
-            tol,
-        )
-        weights[stored], rest[i], bias[i] = w[:-2] - w[-2], w[-2], w[-1]
+        key = X @ 2.0 ** np.arange(X.shape[1]) + others * 2.0**32
+        _, first, row = np.unique(key, return_index=True, return_inverse=True)
+        A = np.column_stack([X, others, np.ones(len(sizes))])[first]
+        start = np.append(np.zeros(A.shape[1] - 1), problem.start[i])
+        merged, positives = (np.bincount(row, n).astype(np.float64) for n in (times, times * has))
+        w = newton(A, merged, positives, problem.penalty[i], start, tol)
+        weights[own], rest[i], bias[i] = w[:-2] - w[-2], w[-2], w[-1]
     return weights, rest, bias

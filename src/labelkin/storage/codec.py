@@ -1,13 +1,13 @@
 """Models ↔ JSON and arrays.
 
-JSON's own values stand for themselves, lists too. Everything else is a mapping with one key that
-says what it is: ``{"tuple": [...]}``, ``{"array": 3}``; ``encoders`` has them all, both ways.
-Objects, sparse matrices and arrays of objects are numbered *parts*: each refers only to parts
-before it, is written once however often it occurs, and is one object again when it is read.
+Values of JSON, also lists, are stored as they are. All others are a mapping with one key, their
+type: ``{"tuple": [...]}``, ``{"array": 3}``; ``encoders`` contains all types. Objects, sparse
+matrices and arrays of objects are numbered *parts*: each refers only to parts before it, is written
+once however often it occurs, and is one object again when it is read.
 
-When it is read, nothing is trusted: every tag, number, shape and name is looked at before it is
-used, and whatever does not fit is a ``ValueError`` that says what it is. Objects are made without
-calling their code: memory of their class, then their attributes.
+Every tag, number, shape and name is checked before it is used; one that does not fit raises a
+``ValueError`` that shows it. Objects are created without calling their code: memory of their class,
+then their attributes.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def decode_model(written: Any, data: Bytes, header: ModelFile) -> Any:
         decoder.add(part)
     model = decoder.decode(written["model"])
     if not isinstance(model, BaseEstimator):
-        raise ValueError(f"it holds a {type(model).__name__}, which is no estimator")
+        raise ValueError(f"it holds a {type(model).__name__}, not an estimator")
     try:
         labels = label_names(model)
     except Exception as error:
@@ -161,7 +161,7 @@ class Encoder:
         """Return the error for a value that no model file contains."""
         kind = type(value)
         what, hint = f"a {kind.__module__}.{kind.__qualname__}", _CLASSES
-        if isinstance(value, np.random.RandomState | np.random.Generator | np.random.BitGenerator):
+        if isinstance(value, np.random.RandomState | np.random.Generator):
             hint = "Give a whole number as random_state."
         elif hasattr(kind, "why_not_saved"):
             hint = kind.why_not_saved
@@ -261,7 +261,7 @@ class Decoder:
         if len(items) > _MOST_ALIKE:
             alike = Counter(map(hash, items)).most_common(1)[0][1]
             if alike > _MOST_ALIKE:
-                raise ValueError(f"{alike} keys that Python's hash cannot tell apart")
+                raise ValueError(f"{alike} keys with the same hash")
         return items
 
 

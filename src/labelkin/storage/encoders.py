@@ -17,17 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.metadata_routing import MetadataRequest
 
 from labelkin.storage import trusted
 from labelkin.storage.file import (
     MOST_UNUSED,
     is_storable,
-    little_endian,
     read_dtype,
     read_shape,
     shown,
-    view,
 )
 from labelkin.validation import check_compressed
 
@@ -123,20 +120,10 @@ def _write_array(encoder: Encoder, array: NDArray[Any]) -> int:
     return len(encoder.arrays) - 1
 
 
-def _write_scalar(encoder: Encoder, number: np.generic) -> list[str]:
-    encoder.check_dtype(number.dtype)
-    plain = np.asarray(number, dtype=little_endian(number.dtype))
-    return [plain.dtype.str, plain.tobytes().hex()]
-
-
-def _read_scalar(decoder: Decoder, written: Any) -> Any:
-    dtype, text = read_list(written, 2)
-    if not isinstance(text, str):
-        raise ValueError(f"a number is written as {text!r}")
-    data = np.frombuffer(bytes.fromhex(text), dtype=np.uint8)
-    if len(data) != read_dtype(dtype).itemsize:
-        raise ValueError(f"a number of dtype {dtype!r} has {len(data)} bytes")
-    return view([dtype, [], "C"], data, 0)[()]
+def _read_scalar(array: Any) -> Any:
+    if not isinstance(array, np.ndarray) or array.shape:
+        raise ValueError("a scalar must be an array without dimensions")
+    return array[()]
 
 
 def _write_objects(encoder: Encoder, array: NDArray[np.object_]) -> Any:
@@ -194,12 +181,13 @@ def _write_object(encoder: Encoder, value: Any) -> Any:
 
 
 def _attributes(value: Any, not_stored: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of an object, without those that it computes again."""
+    """Return the attributes of an object, without metadata requests and those computed again."""
     kind = type(value)
     return {name: getattr(value, name) for name in fields_of(kind)} | {
         name: attribute
         for name, attribute in getattr(value, "__dict__", {}).items()
-        if name not in not_stored and not isinstance(getattr(kind, name, None), cached_property)
+        if name not in (*not_stored, "_metadata_request")
+        and not isinstance(getattr(kind, name, None), cached_property)
     }
 
 
@@ -250,43 +238,6 @@ def _check_attributes(name: str, kind: Any, state: dict[str, Any]) -> None:
         raise ValueError(f"{name} has other fields than {', '.join(sorted(needed))}")
 
 
-def _write_random_state(random: np.random.RandomState) -> dict[str, Any] | None:
-    state: Any = random.get_state(legacy=False)
-    return state if state["bit_generator"] == "MT19937" else None
-
-
-def _read_random_state(state: Any) -> np.random.RandomState:
-    trusted.check_twister(state)
-    random = np.random.RandomState()
-    random.set_state(state)
-    return random
-
-
-def _write_requests(requests: MetadataRequest) -> list[Any]:
-    """Return whose requests they are, by name, and what each method asks for.
-
-    Their owner is the estimator that they are a part of, and is only ever shown.
-    """
-    owner = requests.owner if isinstance(requests.owner, str) else type(requests.owner).__name__
-    methods = {name: part for name, part in vars(requests).items() if hasattr(part, "requests")}
-    return [owner, {name: dict(part.requests) for name, part in methods.items() if part.requests}]
-
-
-def _read_requests(written: Any) -> MetadataRequest:
-    if not isinstance(written, list) or len(written) != 2 or not isinstance(written[1], dict):
-        raise ValueError("metadata requests are an owner and a mapping")
-    requests = MetadataRequest(owner=_text(written[0]))
-    for method, params in written[1].items():
-        part = vars(requests).get(_text(method))
-        if not hasattr(part, "add_request") or not isinstance(params, dict):
-            raise ValueError(f"there are no metadata requests for {shown(method)}")
-        for param, alias in params.items():
-            if not (alias is None or isinstance(alias, bool | str)):
-                raise ValueError(f"metadata are requested as {shown(alias)}")
-            part.add_request(param=_text(param), alias=alias)
-    return requests
-
-
 def _write_type(kind: type) -> str | None:
     return next((name for name, known in trusted.TYPES.items() if known is kind), None)
 
@@ -317,9 +268,7 @@ FORMS: dict[str, Form] = {
     "type": _form([type], _write_type, partial(trusted.named, "type")),
     "function": _form(_FUNCTIONS, trusted.name_of, partial(trusted.named, "function")),
     "dtype": _form(_DTYPES, _write_dtype, read_dtype),
-    "random state": _form([np.random.RandomState], _write_random_state, _read_random_state),
-    "metadata requests": _form([MetadataRequest], _write_requests, _read_requests),
-    "scalar": Form((), _write_scalar, _read_scalar),
+    "scalar": _form([], np.asarray, _read_scalar),
     "array": Form(
         (np.ndarray, np.memmap),
         _write_array,

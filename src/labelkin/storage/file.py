@@ -1,7 +1,7 @@
 r"""Save a fitted model to one file, load it, or read its header.
 
 =========  =========================================================================================
-bytes      what
+bytes      content
 =========  =========================================================================================
 0–12       ``\x89LABELKIN\r\n\x1a\n``: like PNG's, it shows when a transfer has changed line ends
 16–19      version of the format
@@ -11,9 +11,8 @@ bytes      what
 last 32    SHA-256 of everything before
 =========  =========================================================================================
 
-Numbers are little-endian. Nothing but the first 64 bytes is looked at before the checksum is right,
-and no memory is asked for that the size of the file does not warrant. The checksum finds damage; it
-is no signature.
+Numbers are little-endian. Only the first 64 bytes are interpreted before the checksum is verified,
+and memory is bounded by the size of the file. The checksum detects damage; it is not a signature.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ import re
 import struct
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -51,16 +49,16 @@ FORMAT = 3
 _FIXED = struct.Struct("<13s3xI20s3Q")
 _CHECKSUM = 32
 _CHUNK = 2**20
+_ALIGNED = 64  # of an address, for vector instructions and cache lines
 
-#: First bytes of other files, and what these are.
-_LOOKALIKES = (
-    (b"\x80", "a pickle (joblib files are pickles, too); it could run code and is not opened"),
-    (b"PK\x03\x04", "a zip archive, as .npz, .skops and .docx files are"),
-    (b"\x1f\x8b", "a gzip archive, perhaps a compressed pickle"),
-    (b"x", "zlib data, perhaps a compressed joblib file"),
-    (b"\x89LABELKIN", "one of ours whose line ends a transfer has changed: copy it as binary"),
-    (b"<", "a web page, perhaps of a failed download"),
-)
+Bytes = NDArray[np.uint8]
+
+#: First bytes of other files, and their kind.
+_OTHER_KINDS = {
+    b"\x80": "a pickle, as joblib files are; it could run code and is not opened",
+    b"\x89LABELKIN": "a model file whose line ends a transfer has changed: copy it as binary",
+    b"": "another kind of data",
+}
 
 
 @dataclass(frozen=True)
@@ -85,9 +83,9 @@ class ModelFile:
         The names of the labels in column order, as text where they are neither text nor numbers;
         empty for a model without labels, such as a vectoriser.
     summary : dict or None
-        What :func:`save` was given about the training.
-    file_bytes, array_bytes : int
-        Size of the file, and of the arrays in it.
+        Facts about the training, as given to :func:`save`.
+    file_bytes : int
+        Size of the file.
     """
 
     path: Path
@@ -99,30 +97,25 @@ class ModelFile:
     labels: tuple[Any, ...]
     summary: dict[str, Any] | None
     file_bytes: int
-    array_bytes: int
-
-    @property
-    def n_labels(self) -> int:
-        """Number of labels."""
-        return len(self.labels)
 
 
 def save(
     model: BaseEstimator, path: str | os.PathLike[str], *, summary: dict[str, Any] | None = None
 ) -> Path:
-    """Write a fitted model to one file, which holds no code.
+    """Write a fitted model to one file, which contains no code.
 
-    The file is complete or not there: until it is on the disk, an older one stays in its place.
+    Until the new file is complete and on disk, an older one stays unchanged. Metadata requests
+    (``set_fit_request``) are not stored.
 
     Parameters
     ----------
     model : estimator
         A fitted estimator: one of labelkin's, or a pipeline of them and the scikit-learn classes
-        that ``labelkin.storage.trusted`` lists. Others are an error that names their place.
+        that ``labelkin.storage.trusted`` lists. Others raise an error that names their place.
     path : str or path-like
-        Where to; ``.labelkin`` is the usual ending.
+        The file to write; ``.labelkin`` is the usual ending.
     summary : dict, default=None
-        About the training, for :func:`labelkin.storage.read_header`: anything JSON can hold.
+        Facts about the training, for :func:`labelkin.storage.read_header`: any values of JSON.
 
     Returns
     -------
@@ -146,22 +139,25 @@ def save(
 
     path = Path(path)
     _check_model(model)
-    _check_no_folder(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"The folder {path.parent} must exist to save {path.name} in it.")
-    _check_summary(summary)
+    if not (summary is None or isinstance(summary, dict)):
+        raise TypeError(f"summary must be a dict, got a {type(summary).__name__}.")
     described, arrays, class_names = encode_model(model)
     versions = {name: version(name) for name in ("labelkin", "numpy", "scikit-learn", "scipy")}
-    about = _json(
-        {
-            "versions": {**versions, "python": platform.python_version()},
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "model": type(model).__name__,
-            "classes": class_names,
-            "labels": label_names(model),
-            "summary": summary,
-        }
-    )
+    description = {
+        "versions": {**versions, "python": platform.python_version()},
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "model": type(model).__name__,
+        "classes": class_names,
+        "labels": label_names(model),
+        "summary": summary,
+    }
+    try:
+        about = _json(description)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(
+            f"summary must contain values of JSON (text, finite numbers, lists, dicts): {error}. "
+            "Convert NumPy numbers by .item(), arrays by .tolist()."
+        ) from None
     written = _json(described)
     writer = versions["labelkin"].encode("ascii", "replace")[:20]
     lengths = len(about), len(written), sum(map(stored_size, arrays))
@@ -176,19 +172,18 @@ def save(
 
 
 def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
-    """Return the model of a file; its answers are those of the saved one to the last bit.
+    """Return the model of a file; its predictions equal those of the saved one to the last bit.
 
-    No code comes from the file, and nothing in it is looked at before its checksum is right. A file
-    that is damaged, foreign or forged is a ``ValueError`` that gives the reason.
+    The file contains no code, and is not interpreted before its checksum is verified. A file that
+    is damaged, forged or not a model file raises a ``ValueError`` with the reason.
 
     Parameters
     ----------
     path : str or path-like
-        What :func:`save` has written.
+        A model file.
     trusted : names, default ()
         Parts that compiled code of other projects reads: ``"omikuji"``, the files of a
-        model of ``labelkin-omikuji``. A file with such a part that is not named here is an
-        error.
+        model of ``labelkin-omikuji``. Other files with such a part raise an error.
 
     Returns
     -------
@@ -206,24 +201,24 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     [('sea',)]
     """
     from labelkin.storage.codec import decode_model
-    from labelkin.storage.trusted import VersionWarning, check_trusted
+    from labelkin.storage.trusted import check_trusted
 
     path = Path(path)
-    with _in_memory(path):
-        header, model, data = _read_file(path)
-        check_trusted(trusted, header.class_names, path)
-        try:
-            built = decode_model(_parsed(model), data, header)
-        except ValueError as error:
-            raise ValueError(f"{path} is no sound model file: {error}.") from None
-        except RecursionError:
-            raise ValueError(f"{path} is no sound model file: it nests too deeply.") from None
+    header, model, data = _read_file(path)
+    check_trusted(trusted, header.class_names, path)
+    try:
+        built = decode_model(_parsed(model), data, header)
+    except ValueError as error:
+        raise ValueError(f"{path} is no sound model file: {error}.") from None
+    except RecursionError:
+        raise ValueError(f"{path} is no sound model file: it nests too deeply.") from None
     now, then = version("scikit-learn"), header.versions.get("scikit-learn", "?")
     if now != then and any(name.startswith("sklearn.") for name in header.class_names):
-        warning = VersionWarning(
-            estimator_name=path.name, current_sklearn_version=now, original_sklearn_version=then
+        warnings.warn(
+            f"{path.name} was saved with scikit-learn {then}, and this is {now}: the model may "
+            "fail or its results may differ. Train it again, or install that version.",
+            stacklevel=2,
         )
-        warnings.warn(warning, stacklevel=2)
     return built
 
 
@@ -233,27 +228,14 @@ def read_header(path: str | os.PathLike[str]) -> ModelFile:
     Parameters
     ----------
     path : str or path-like
-        What :func:`save` has written.
+        A model file.
 
     Returns
     -------
     ModelFile
         Versions, classes, labels, sizes, and the summary that was saved with the model.
     """
-    with _in_memory(Path(path)):
-        return _read_file(Path(path), whole=False)[0]
-
-
-@contextmanager
-def _in_memory(path: Path) -> Iterator[None]:
-    """Name the file that memory has no room for: it may be a few bytes on disk, and gaps."""
-    try:
-        yield
-    except MemoryError:
-        raise ValueError(
-            f"{path} has {path.stat().st_size:,} bytes, and there is no memory to load it. Copy it "
-            "again if it is larger than it was, or use a larger machine."
-        ) from None
+    return _read_file(Path(path), whole=False)[0]
 
 
 def _check_model(model: Any) -> None:
@@ -268,23 +250,6 @@ def _check_model(model: Any) -> None:
         )
     if not isinstance(model, HashingVectorizer):  # it has nothing to fit; scikit-learn 1.6 asks
         check_is_fitted(model)
-
-
-def _check_no_folder(path: Path) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(f"A model is one file, got the folder {path}. Name a file in it.")
-
-
-def _check_summary(summary: Any) -> None:
-    if not (summary is None or isinstance(summary, dict)):
-        raise TypeError(f"summary must be a dict, got a {type(summary).__name__}.")
-    try:
-        _json(summary)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise TypeError(
-            f"summary must be what JSON can hold (text, finite numbers, lists, dicts), got "
-            f"something else: {error}. Convert NumPy numbers by .item(), arrays by .tolist()."
-        ) from None
 
 
 def _json(value: Any) -> bytes:
@@ -305,39 +270,35 @@ def _no_constant(name: str) -> None:
 
 def _read_file(path: Path, *, whole: bool = True) -> tuple[ModelFile, bytes, NDArray[np.uint8]]:
     """Read and verify a file: description, model and arrays; these two only if ``whole``."""
-    _check_no_folder(path)
     if not path.exists():
         raise FileNotFoundError(
             f"There is no model file {path} (from the folder {Path.cwd()}). "
             "labelkin.save(model, path) writes one."
         )
-    if not path.is_file():  # a pipe would keep us waiting
-        raise ValueError(f"A model is an ordinary file, got {path}, which is none.")
+    if not path.is_file():  # reading a pipe would wait
+        raise ValueError(f"A model must be an ordinary file, got {path}.")
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         fixed = file.read(_FIXED.size)
         n_about, n_model, n_data = _checked_lengths(path, fixed, size)
         digest = hashlib.sha256(fixed)
-        about = _read(file, n_about, digest)
-        model = _read(file, n_model if whole else 0, digest)
-        data = _read_arrays(file, n_data if whole else 0, digest)
-        left = 0 if whole else n_model + n_data
-        while left and (chunk := file.read(min(left, _CHUNK))):
-            digest.update(chunk)
-            left -= len(chunk)
+        about = _read(file, n_about, digest).tobytes()
+        model = _read(file, n_model, digest, keep=whole).tobytes()
+        data = _read(file, n_data, digest, keep=whole)
         if file.read(_CHECKSUM + 1) != digest.digest():
             raise ValueError(
                 f"{path} is damaged: its checksum is not that of its contents. Copy it again, or "
                 "save the model again."
             )
-    return _header(path, about, size, n_data), model, data
+    return _header(path, about, size), model, data
 
 
 def _checked_lengths(path: Path, fixed: bytes, size: int) -> list[int]:
     """Return the lengths of the three parts, if the first 64 bytes are those of a model file."""
-    if not fixed.startswith(MAGIC[: len(fixed)] if fixed else MAGIC):
+    if not fixed.startswith(MAGIC):
+        kind = next(kind for start, kind in _OTHER_KINDS.items() if fixed.startswith(start))
         raise ValueError(
-            f"{path} is not a labelkin model file: it looks like {_looks_like(fixed)}. "
+            f"{path} is not a labelkin model file: it looks like {kind}. "
             "labelkin.save(model, path) writes model files."
         )
     if len(fixed) < _FIXED.size:
@@ -360,32 +321,24 @@ def _checked_lengths(path: Path, fixed: bytes, size: int) -> list[int]:
     return lengths
 
 
-def _looks_like(head: bytes) -> str:
-    if not head:
-        return "an empty file"
-    found = (what for start, what in _LOOKALIKES if head.startswith(start))
-    return next(found, "some other kind of data")
-
-
-def _read(file: BufferedReader, n_bytes: int, digest: Any) -> bytes:
-    data = file.read(n_bytes)
-    digest.update(data)
-    return data
-
-
-def _read_arrays(file: BufferedReader, n_bytes: int, digest: Any) -> NDArray[np.uint8]:
-    """Read into memory that begins where vector instructions and cache lines like it."""
-    raw = np.empty(n_bytes + 64, dtype=np.uint8)
-    start = -raw.ctypes.data % 64
-    data = raw[start : start + n_bytes]
+def _read(file: BufferedReader, n_bytes: int, digest: Any, *, keep: bool = True) -> Bytes:
+    """Read bytes to an address that suits vector instructions; without ``keep`` only their hash."""
+    try:
+        raw = np.empty((n_bytes if keep else min(n_bytes, _CHUNK)) + _ALIGNED, dtype=np.uint8)
+    except MemoryError:
+        raise ValueError(
+            f"{file.name} has a part of {n_bytes:,} bytes, and there is no memory to load it. Copy "
+            "the file again if it is larger than it was, or use a larger machine."
+        ) from None
+    data = raw[-raw.ctypes.data % _ALIGNED :][: len(raw) - _ALIGNED]
     for begin in range(0, n_bytes, _CHUNK):
-        chunk = data[begin : begin + _CHUNK].data
+        chunk = data[begin if keep else 0 :][: min(_CHUNK, n_bytes - begin)].data
         file.readinto(chunk)
-        digest.update(chunk)  # while the cache has it
+        digest.update(chunk)  # while it is in the cache
     return data
 
 
-def _header(path: Path, about: bytes, n_file: int, n_arrays: int) -> ModelFile:
+def _header(path: Path, about: bytes, n_file: int) -> ModelFile:
     try:
         said = _parsed(about)
         return ModelFile(
@@ -398,7 +351,6 @@ def _header(path: Path, about: bytes, n_file: int, n_arrays: int) -> ModelFile:
             labels=tuple(said["labels"]),
             summary=None if said["summary"] is None else dict(said["summary"]),
             file_bytes=n_file,
-            array_bytes=n_arrays,
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(
@@ -406,9 +358,6 @@ def _header(path: Path, about: bytes, n_file: int, n_arrays: int) -> ModelFile:
         ) from None
 
 
-Bytes = NDArray[np.uint8]
-
-_ALIGNED = 64  # what vector instructions and cache lines like
 _MOST_DIMENSIONS = 32
 _LAST_CHARACTER = 0x10FFFF
 #: Largest dimension without bytes in the file: of an empty array, or columns of a sparse matrix.
@@ -442,7 +391,7 @@ def describe(array: NDArray[Any]) -> list[Any]:
 
 
 def read_arrays(descriptions: Any, data: Bytes) -> list[NDArray[Any]]:
-    """Return the arrays that lie in ``data``, as views; they must fill it exactly."""
+    """Return the arrays in ``data``, as views; they must fill it exactly."""
     if not isinstance(descriptions, list):
         raise ValueError(f"its list of arrays is a {type(descriptions).__name__}")
     arrays, end = [], 0
@@ -456,7 +405,7 @@ def read_arrays(descriptions: Any, data: Bytes) -> list[NDArray[Any]]:
 
 
 def view(description: Any, data: Bytes, start: int) -> NDArray[Any]:
-    """Return an array that lies in ``data``, after a look at values: NumPy itself takes any."""
+    """Return an array in ``data``; values that NumPy would not check are checked."""
     if not isinstance(description, list) or len(description) != 3:
         raise ValueError(f"an array is described as {str(description)[:80]}")
     dtype, shape, order = read_dtype(description[0]), read_shape(description[1]), description[2]
@@ -473,7 +422,7 @@ def view(description: Any, data: Bytes, start: int) -> NDArray[Any]:
     if dtype.kind == "b" and raw.max(initial=0) > 1:
         raise ValueError(f"an array of booleans holds {raw.max()}")
     if dtype.kind == "U" and raw.view("<u4").max(initial=0) > _LAST_CHARACTER:
-        raise ValueError("an array of text holds what is no character")
+        raise ValueError("an array of text contains numbers that are not characters")
     return array
 
 

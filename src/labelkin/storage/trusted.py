@@ -1,8 +1,8 @@
 """Names that a model file may use, and checks of its arrays before compiled code reads them.
 
-A file names classes and functions by names of its own, never by the modules they are in: when a
-module moves, its line in :data:`PLACES` changes and every file stays readable. What is not in the
-table is neither imported nor looked up.
+A file contains separate names of classes and functions, not their modules: when a module moves, its
+line in :data:`PLACES` changes and every file stays readable. Names outside the table are neither
+imported nor looked up.
 
 The checksum finds accidents. The checks below find a file that was made to mislead: positions
 outside an array, which SciPy's and NumPy's compiled loops follow without a look, and a vectoriser
@@ -18,10 +18,9 @@ from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.exceptions import InconsistentVersionWarning
 
 from labelkin.storage.file import shown
+from labelkin.validation import check_choice
 
 #: Package or module of labelkin → its public classes: estimators, rules and thresholds.
 _PUBLIC = {
@@ -86,7 +85,7 @@ PLACES: dict[str, str] = {
     "Combination": "labelkin.learned.terms.Combination",
     "KnownLabels": "labelkin.learned.terms.KnownLabels",
     "LabelMatrix": "labelkin.label_matrix.LabelMatrix",
-    "Member": "labelkin.content.ensemble_spec.Member",
+    "Member": "labelkin.content.members.Member",
     "LabelSets": "labelkin.method.label_sets.LabelSets",
     "LinearTerm": "labelkin.solvers.logistic.LinearTerm",
     "OmikujiContent": "labelkin_omikuji.OmikujiContent",
@@ -136,24 +135,14 @@ TYPES: dict[str, type] = {
     **{f"numpy.{name}": getattr(np, name) for name in _NUMPY_TYPES},
 }
 
-#: Attributes that the class makes anew when it needs them, and what stands for them until then. The
-#: folder in which a pipeline keeps pickles while it is fitted is a matter of that machine.
+#: Attributes that the class computes again when it needs them, and their values until then. The
+#: cache folder of a pipeline belongs to the machine on which it was fitted.
 NOT_STORED: dict[str, dict[str, Any]] = {
     "sklearn.linear_model.SGDClassifier": {"_loss_function_": None},
+    "sklearn.neural_network.MLPClassifier": {"_random_state": None},
     "sklearn.pipeline.Pipeline": {"memory": None},
     "sklearn.preprocessing.MultiLabelBinarizer": {"_cached_dict": None},
 }
-
-
-class VersionWarning(InconsistentVersionWarning):
-    """A model with scikit-learn parts was saved under another version of scikit-learn."""
-
-    def __str__(self) -> str:
-        return (
-            f"{self.estimator_name} was saved with scikit-learn {self.original_sklearn_version}, "
-            f"and this is {self.current_sklearn_version}: the model may fail or answer "
-            "differently. Train it again, or install that version."
-        )
 
 
 def name_of(thing: Any) -> str | None:
@@ -186,10 +175,8 @@ def _look_up(place: str) -> Any:
 def check_trusted(names: Iterable[str], class_names: Iterable[str], path: Any) -> None:
     """Raise for a file with a part that is read on request only, if it was not requested."""
     asked = [names] if isinstance(names, str) else list(names)
-    strange = [name for name in asked if name not in ON_REQUEST]
-    if strange:
-        listed = ", ".join(map(repr, ON_REQUEST))
-        raise ValueError(f"trusted must be names among {listed}, got {strange[0]!r}.")
+    for name in asked:
+        check_choice("trusted", name, ON_REQUEST)
     for name, (class_name, what) in ON_REQUEST.items():
         if class_name in class_names and name not in asked:
             raise ValueError(
@@ -200,28 +187,6 @@ def check_trusted(names: Iterable[str], class_names: Iterable[str], path: Any) -
         if class_name in class_names and _look_up(PLACES[class_name]) is None:
             package = f"labelkin-{name}"
             raise ImportError(f"{path} needs {package}: pip install {package}.")
-
-
-def check_twister(state: Any) -> None:
-    """Raise for what is no state of NumPy's ``RandomState``."""
-    n_words = 624
-    try:
-        words, place = state["state"]["key"], state["state"]["pos"]
-        fits = (
-            state["bit_generator"] == "MT19937"
-            and words.dtype == np.uint32
-            and words.shape == (n_words,)
-            and type(place) is int
-            and 0 <= place <= n_words
-            # Of a state of zeros there are only zeros, and who waits for others waits for ever.
-            and (words[0] >= 2**31 or words[1:].any())
-            and state["has_gauss"] in (0, 1)
-            and isinstance(state["gauss"], float)
-        )
-    except (LookupError, TypeError, AttributeError):
-        fits = False
-    if not fits:
-        raise ValueError("a random state is not one of the Mersenne twister")
 
 
 def check_state(name: str, state: dict[str, Any]) -> None:
@@ -295,7 +260,7 @@ def _check_bound_rules(state: dict[str, Any]) -> None:
     except CycleError:
         raise ValueError("rules that imply each other in a circle") from None
     except (TypeError, ValueError) as error:
-        raise ValueError(f"rules that are none ({error})") from None
+        raise ValueError(f"rules that cannot be applied ({error})") from None
 
 
 def _check_trees(state: dict[str, Any]) -> None:
@@ -330,52 +295,33 @@ def _check_random_forest(state: dict[str, Any]) -> None:
 
 
 def _check_concepts(state: dict[str, Any]) -> None:
-    """Raise for a vocabulary whose columns do not belong together."""
-    uris = state["uris"]
-    if not _are_texts(uris) or len(set(uris)) < len(uris):
-        raise ValueError("a vocabulary whose URIs are not distinct texts")
-    n_concepts = len(uris)
-    columns = [state["notations"], *_by_language(state["labels"])]
-    if not all(_are_texts(column) and len(column) == n_concepts for column in columns):
-        raise ValueError(f"a vocabulary of {n_concepts} concepts with more or fewer names")
-    for part in (*_by_language(state["alternatives"]), *_by_language(state["notes"])):
-        if not (type(part) is tuple and len(part) == 2 and _are_texts(part[1])):
-            raise ValueError("a vocabulary with other names that are none")
-        _check_places(part[0], (len(part[1]),), n_concepts)
-        if (part[0][1:] < part[0][:-1]).any():
-            raise ValueError("a vocabulary whose other names are in no order")
-    for name in ("broader", "disjoint"):
-        _check_places(state[name], (None, 2), n_concepts)
-    _check_pairs_in_order(state["broader"])
-    plain = (state["name"], state["language"], *_by_language(state["replaced"]))
-    if not all(type(text) is str for text in plain):
-        raise ValueError("a vocabulary with names that are no texts")
+    """Raise for a vocabulary whose columns do not fit each other."""
+    try:
+        uris, pairs = state["uris"], (state["broader"], state["disjoint"])
+        columns = [uris, state["notations"], *state["labels"].values()]
+        others = [*state["alternatives"].values(), *state["notes"].values()]
+        places = [owners for owners, _ in others]
+        texts = [*columns, *(names for _, names in others), [state["name"], state["language"]]]
+        fits = (
+            all(type(text) is str for column in texts for text in column)
+            and all(type(text) is str for text in state["replaced"].values())
+            and len(set(uris)) == len(uris)
+            and all(len(column) == len(uris) for column in columns)
+            and all(owners.shape == (len(names),) for owners, names in others)
+            and all(pair.shape[1:] == (2,) for pair in pairs)
+            and all(_are_places(array, len(uris)) for array in (*places, *pairs))
+            and all((np.diff(order) >= 0).all() for order in (*places, pairs[0][:, 0]))
+        )
+    except (AttributeError, TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise ValueError("a vocabulary whose columns do not fit each other")
 
 
-def _by_language(found: Any) -> list[Any]:
-    if type(found) is not dict or not all(type(key) is str for key in found):
-        raise ValueError("a vocabulary whose parts are no mapping of texts")
-    return list(found.values())
-
-
-def _are_texts(texts: Any) -> bool:
-    return type(texts) is tuple and all(type(text) is str for text in texts)
-
-
-def _check_places(places: Any, shape: tuple[int | None, ...], n_concepts: int) -> None:
-    fits = (
-        isinstance(places, np.ndarray)
-        and places.dtype == np.int32
-        and places.ndim == len(shape)
-        and all(n in (None, m) for n, m in zip(shape, places.shape, strict=True))
-    )
-    if not fits or (places.size and not 0 <= places.min() <= places.max() < n_concepts):
-        raise ValueError(f"a vocabulary that refers to others than its {n_concepts} concepts")
-
-
-def _check_pairs_in_order(pairs: NDArray[np.int32]) -> None:
-    if (pairs[1:, 0] < pairs[:-1, 0]).any():
-        raise ValueError("a vocabulary whose broader concepts are in no order")
+def _are_places(array: Any, n: int) -> bool:
+    """Return whether an array contains numbers of ``n`` things."""
+    is_array = isinstance(array, np.ndarray) and array.dtype == np.int32
+    return is_array and bool(((array >= 0) & (array < n)).all())
 
 
 _CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {

@@ -1,7 +1,8 @@
 """Texts as vectors: the paper's preprocessing as scikit-learn transformers.
 
-Words without mark-up and stop words, as stems, counted (:class:`WordCounts`); weighed
-(:class:`TermWeights`); and the terms that say most about the labels (:class:`TermSelection`).
+Words without mark-up and stop words, as stems, counted (:class:`WordCounts`); weighted
+(:class:`TermWeights`); and the terms with the most information about the labels
+(:class:`TermSelection`).
 :class:`TextView` does this for one view of documents: their titles, beginnings, bodies, characters.
 
 >>> from sklearn.pipeline import make_pipeline

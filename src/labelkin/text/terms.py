@@ -23,7 +23,7 @@ from labelkin.text.words import SparseTransformer, WordCounts
 from labelkin.validation import check_choice, check_whole_number, validate_sparse
 
 Criterion = Literal["information_gain", "chi2"]
-Combine = Literal["sum", "max", "weighted"]
+Combine = Literal["sum", "max"]
 Scheme = Literal["counts", "tfidf", "ltc"]
 Values = NDArray[np.float64]
 
@@ -44,9 +44,8 @@ class TermSelection(SparseTransformer, SelectorMixin, BaseEstimator):
     criterion : {"information_gain", "chi2"}, default="information_gain"
         Mutual information of term and label, natural logarithm; or chi-square of the 2 × 2 table,
         0 where the term or the label is in all documents or in none.
-    combine : {"sum", "max", "weighted"}, default="sum"
-        A term's score from its scores for the labels: their sum, their maximum, or the sum weighted
-        by the labels' priors.
+    combine : {"sum", "max"}, default="sum"
+        A term's score from its scores for the labels: their sum or their maximum.
     k : int, default=1000
         How many terms to keep; all of them where there are fewer.
 
@@ -70,7 +69,7 @@ class TermSelection(SparseTransformer, SelectorMixin, BaseEstimator):
         self.k = k
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that we take sparse ``X`` and need ``y``."""
+        """Declare sparse ``X`` and a required ``y``, for scikit-learn."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
@@ -120,7 +119,7 @@ def term_scores(
         Of any kind; unknown cells are left out for their label.
     criterion : {"information_gain", "chi2"}, default="information_gain"
         As :class:`TermSelection` takes it.
-    combine : {"sum", "max", "weighted"}, default="sum"
+    combine : {"sum", "max"}, default="sum"
         As :class:`TermSelection` takes it.
 
     Returns
@@ -145,12 +144,8 @@ def term_scores(
     total = np.zeros(present.shape[1])
     for tables in _contingency_tables(present, labels):
         scores = score(tables)
-        if combine == "max":
-            np.maximum(total, scores.max(axis=0), out=total)
-        elif combine == "sum":
-            total += scores.sum(axis=0)
-        else:
-            total += (scores * (tables.label / np.maximum(tables.known, 1))).sum(axis=0)
+        block = scores.max(axis=0) if combine == "max" else scores.sum(axis=0)
+        total = np.maximum(total, block) if combine == "max" else total + block
     return total
 
 
@@ -189,7 +184,7 @@ class TermWeights(OneToOneFeatureMixin, SparseTransformer, BaseEstimator):
         self.scheme = scheme
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that we take sparse counts, none of them negative."""
+        """Declare sparse counts that are not negative, for scikit-learn."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
@@ -400,25 +395,20 @@ def titled_texts(documents: _Documents) -> Iterator[TitledText]:
             f"{type(documents).__name__}. Put a single document into a list."
         )
     for i, document in enumerate(documents):
-        texts = [document] if isinstance(document, str) else document
-        if not isinstance(texts, list | Mapping):
-            raise TypeError(
-                "Documents must be texts (str), or records of texts by name, got "
-                f"{type(document).__name__} at document {i}. Decode bytes, replace missing texts "
-                "by ''."
-            )
-        if isinstance(texts, list):
-            title, line_break, body = texts[0].partition("\n")
-            yield TitledText(title.strip(), body) if line_break else TitledText("", title)
-            continue
+        texts = document if isinstance(document, Mapping) else {"text": document}
         for name, text in texts.items():
             if not isinstance(text, str):
                 raise TypeError(
-                    f"The texts of a record must be texts (str), got {type(text).__name__} as "
-                    f"{name!r} of document {i}. Replace missing texts by ''."
+                    "Documents must be texts (str), or records of texts by name, got "
+                    f"{type(text).__name__} as {name!r} of document {i}. Decode bytes, replace "
+                    "missing texts by ''."
                 )
-        others = [text for name, text in texts.items() if name != "title"]
-        yield TitledText(" ".join(texts.get("title", "").split()), "\n".join(others))
+        if isinstance(document, str):
+            title, line_break, body = document.partition("\n")
+            yield TitledText(title.strip(), body) if line_break else TitledText("", title)
+        else:
+            others = [text for name, text in texts.items() if name != "title"]
+            yield TitledText(" ".join(texts.get("title", "").split()), "\n".join(others))
 
 
 class TextView(SparseTransformer, BaseEstimator):
@@ -478,7 +468,7 @@ class TextView(SparseTransformer, BaseEstimator):
         self.scheme = scheme
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that we take texts."""
+        """Declare texts as the input, for scikit-learn."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False

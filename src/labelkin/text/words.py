@@ -1,9 +1,9 @@
-"""Texts → words → counts: marks, what a word is, stop words, stems, how often each occurs.
+"""Texts → words → counts: mark-up, words, stop words, stems and counts.
 
-The stop list shipped in ``smart_stop_words.txt`` is that of the SMART retrieval system (G. Salton
-and C. Buckley, Cornell University; online appendix 11 of Lewis et al., 2004) in the form the R
-package ``tm`` carries it, ``SMART.dat``: 571 lines, "would" twice, 570 distinct words. Stems are
-Snowball's (https://snowballstem.org), by PyStemmer.
+The stop list in ``smart_stop_words.txt`` is that of the SMART retrieval system (G. Salton and C.
+Buckley, Cornell University; online appendix 11 of Lewis et al., 2004) as in ``SMART.dat`` of the R
+package ``tm``: 571 lines, "would" twice, 570 distinct words. Stems are Snowball's
+(https://snowballstem.org), by PyStemmer.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ _SIGNS = (
     r"\u0b82\u0bbe-\u0bcd\u0bd7"
     r"\u200c\u200d"
 )
-# It has, on the other hand, signs such as ² and ½ that are no decimal digits.
+# It contains signs such as ² and ½, which are not decimal digits.
 _LETTER = r"[^\W\d_\u00b2\u00b3\u00b9\u00bc-\u00be\u0bf0-\u0bf2]"
 
 WORD = rf"{_LETTER}+(?:(?:[{_SIGNS}]+|['’](?={_LETTER})){_LETTER}*)*"
-"""What a word is: letters of any script with their accents and vowel signs, and apostrophes between
-letters ("don't" is one word). Digits, hyphens, full stops and all else separate words."""
+"""Pattern of a word: letters of any script with their accents and vowel signs, and apostrophes
+between letters ("don't" is one word). Digits, hyphens, full stops and all other characters separate
+words."""
 
 _ENGLISH = frozenset({"english", "en", "eng", "porter"})
 _TURKISH = frozenset({"turkish", "tr", "tur"})
@@ -80,13 +81,13 @@ class SparseTransformer(TransformerMixin):
 class WordCounts(SparseTransformer, BaseEstimator):
     """Count the terms of texts.
 
-    Each document goes through these steps, in the paper's order: marks are removed, the text is
-    lower-cased and cut into words (what :data:`~labelkin.text.WORD` matches: letters, with
+    Each document goes through these steps, in the paper's order: mark-up is removed, the text is
+    lower-cased and cut into words (the pattern :data:`~labelkin.text.WORD`: letters, with
     apostrophes between them), stop words are left out, words are stemmed. The stems are the terms.
-    Those that fewer than ``min_documents`` training documents have are dropped; the rest are the
-    columns, sorted.
+    Terms in fewer than ``min_documents`` training documents are dropped; the rest are the columns,
+    sorted.
 
-    Documents are read one after the other, from any iterable: memory holds the counts and the
+    Documents are read one after the other, from any iterable: memory contains the counts and the
     different words, never the texts.
 
     Parameters
@@ -99,15 +100,13 @@ class WordCounts(SparseTransformer, BaseEstimator):
     stem : bool, default=True
         Whether words are stemmed; ``True`` needs PyStemmer (``pip install "labelkin[text]"``).
     min_documents : int, default=3
-        In how many training documents a term must occur (3 in the paper, 5 for RCV1).
+        Least number of training documents with a term (3 in the paper, 5 for RCV1).
     markup : bool, default=True
         Whether XML, SGML or HTML marks are removed and ``&lt;``, ``&#38;`` … decoded, see
-        :func:`~labelkin.text.remove_markup`. Set it to ``False`` for text that is plain already:
-        a plain ``<IBM>`` looks like a mark.
-    lowercase : bool, default=True
-        Whether words are lower-cased. Snowball expects it.
+        :func:`~labelkin.text.remove_markup`. Set it to ``False`` for plain text, in which ``<IBM>``
+        is not a mark.
     token_pattern : str, default=WORD
-        A regular expression for words; if it has a group, the group is the word.
+        A regular expression for words, without groups.
 
     Attributes
     ----------
@@ -137,7 +136,6 @@ class WordCounts(SparseTransformer, BaseEstimator):
         stem: bool = True,
         min_documents: int = 3,
         markup: bool = True,
-        lowercase: bool = True,
         token_pattern: str = WORD,
     ) -> None:
         self.language = language
@@ -145,18 +143,17 @@ class WordCounts(SparseTransformer, BaseEstimator):
         self.stem = stem
         self.min_documents = min_documents
         self.markup = markup
-        self.lowercase = lowercase
         self.token_pattern = token_pattern
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that we take texts."""
+        """Declare texts as the input, for scikit-learn."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
 
     def fit(self, X: Iterable[str], y: Any = None) -> Self:
-        """Learn which terms there are; reads the texts once.
+        """Learn the terms; reads the texts once.
 
         Parameters
         ----------
@@ -174,7 +171,7 @@ class WordCounts(SparseTransformer, BaseEstimator):
         return self
 
     def fit_transform(self, X: Iterable[str], y: Any = None) -> sparse.csr_matrix:
-        """Learn which terms there are and count them; reads the texts once.
+        """Learn the terms and count them; reads the texts once.
 
         Parameters
         ----------
@@ -292,13 +289,11 @@ class WordCounts(SparseTransformer, BaseEstimator):
         n_columns: Callable[[], int],
         most_words: int = _REMEMBERED,
     ) -> Callable[[Iterable[str]], sparse.csr_matrix]:
-        """Return what counts terms by column; after the last document it asks how many there are.
+        """Return a function that counts terms by column; ``n_columns`` is called at the end.
 
         Stemmers serve one thread at a time.
         """
-        words = word_finder(
-            self.token_pattern, language=self.language, markup=self.markup, lowercase=self.lowercase
-        )
+        words = word_finder(self.token_pattern, language=self.language, markup=self.markup)
         stem, lock = snowball_stemmer(self.language) if self.stem else str, Lock()
 
         def column_of_word(word: str) -> int:
@@ -339,10 +334,9 @@ class _Remembered(dict[str, int]):
 def _texts(X: Iterable[str]) -> Iterator[str]:
     """Yield the documents; another value is an error that names its position."""
     if isinstance(X, str) or hasattr(X, "columns") or not isinstance(X, Iterable):
-        what = "one text" if isinstance(X, str) else f"a {type(X).__name__}"
         raise ValueError(
-            f"Documents must be an iterable of texts, one per document, got {what}. "
-            "Put a single text into a list; of a table give the column of texts."
+            f"Documents must be an iterable of texts, one per document, got a {type(X).__name__}. "
+            "Put a single text into a list; pass the column of texts of a table."
         )
     for i, text in enumerate(X):
         if not isinstance(text, str):
@@ -354,14 +348,14 @@ def _texts(X: Iterable[str]) -> Iterator[str]:
 
 
 class SurfaceForm(NamedTuple):
-    """A word as it is written: ``text[start:end]``.
+    """A word as written: ``text[start:end]``.
 
     Attributes
     ----------
     word
-        Its letters, as they stand.
+        Its letters, unchanged.
     start, end
-        Where they stand in the text.
+        Its position in the text.
 
     Examples
     --------
@@ -385,7 +379,7 @@ def surface_forms(text: str, counts: WordCounts) -> dict[str, list[SurfaceForm]]
     Parameters
     ----------
     text : str
-        As a person wrote it.
+        The text, unchanged.
     counts : WordCounts
         Fitted.
 
@@ -410,7 +404,7 @@ def surface_forms(text: str, counts: WordCounts) -> dict[str, list[SurfaceForm]]
 
 
 class _Traced(NamedTuple):
-    """A text and, for each of its characters, from where to where it stood in the first text."""
+    """A text, and the start and end of each of its characters in the original text."""
 
     text: str
     starts: list[int]
@@ -418,23 +412,20 @@ class _Traced(NamedTuple):
 
 
 def _traced_words(text: str, counts: WordCounts) -> Iterator[tuple[str, int, int]]:
-    """Yield what :func:`word_finder` finds, each word with its place in the text as written."""
+    """Yield the words of :func:`word_finder`, each with its place in the original text."""
     traced = _Traced(text, list(range(len(text))), list(range(1, len(text) + 1)))
     if counts.markup:
         traced = _rewrite(traced, _matches(_MARK, traced.text, lambda mark: " "))
         traced = _rewrite(traced, _matches(_REFERENCE, traced.text, html.unescape))
     traced = _rewrite(traced, _compositions(traced.text))
     traced = traced._replace(text=_plain(traced.text))
-    if counts.lowercase and counts.language in _TURKISH:
+    if counts.language in _TURKISH:
         traced = traced._replace(text=traced.text.translate(_DOTTED_AND_DOTLESS))
-    if counts.lowercase:  # İ is the one letter whose small form is longer
-        traced = _rewrite(traced, _matches(re.compile("İ"), traced.text, str.lower))
-        traced = traced._replace(text=traced.text.lower())
-    pattern = _compile(counts.token_pattern)
-    for match in pattern.finditer(traced.text):
-        start, end = match.span(pattern.groups)
-        if start < end:
-            yield traced.text[start:end], traced.starts[start], traced.ends[end - 1]
+    # İ is the only letter whose small form is longer.
+    traced = _rewrite(traced, _matches(re.compile("İ"), traced.text, str.lower))
+    for match in _compile(counts.token_pattern).finditer(traced.text.lower()):
+        if match[0]:
+            yield match[0], traced.starts[match.start()], traced.ends[match.end() - 1]
 
 
 def _matches(
@@ -444,7 +435,7 @@ def _matches(
 
 
 def _compositions(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the letters, each with the signs that may join it, that NFC writes in another way."""
+    """Yield the letters with their signs that NFC replaces, and the replacement."""
     if unicodedata.is_normalized("NFC", text):
         return
     edges = [i for i, sign in enumerate(text) if i == 0 or not _may_join(sign)]
@@ -458,7 +449,7 @@ def _may_join(sign: str) -> bool:
 
 
 def _rewrite(traced: _Traced, changes: Iterable[tuple[int, int, str]]) -> _Traced:
-    """Put other text in some places; all of it stood where what it replaces stood."""
+    """Replace parts of a text; a replacement has the place of the replaced part."""
     pieces, starts, ends, last = [], [], [], 0
     for start, end, new in changes:
         if new == traced.text[start:end]:
@@ -472,10 +463,10 @@ def _rewrite(traced: _Traced, changes: Iterable[tuple[int, int, str]]) -> _Trace
 
 
 def remove_markup(text: str) -> str:
-    """Replace XML, SGML and HTML marks by spaces, then character references by what they mean.
+    """Replace XML, SGML and HTML marks by spaces, then decode character references.
 
-    In this order, because a reference may mean a "<" that is text. Where a reader has decoded
-    references before, ``<IBM>`` looks like a tag, and is lost here.
+    In this order, because a decoded "<" is text. If references have been decoded before, ``<IBM>``
+    is removed as a tag.
 
     Parameters
     ----------
@@ -494,17 +485,15 @@ def remove_markup(text: str) -> str:
     return html.unescape(_MARK.sub(" ", text) if "<" in text or "]]>" in text else text)
 
 
-def word_finder(
-    token_pattern: str, *, language: str, markup: bool, lowercase: bool
-) -> Callable[[str], list[str]]:
+def word_finder(token_pattern: str, *, language: str, markup: bool) -> Callable[[str], list[str]]:
     """Return the function from a text to its words, in order."""
     find = _compile(token_pattern).findall
 
     def words(text: str) -> list[str]:
         text = _plain(remove_markup(text) if markup else text)
-        if lowercase and language in _TURKISH:
+        if language in _TURKISH:
             text = text.translate(_DOTTED_AND_DOTLESS)
-        return find(text.lower() if lowercase else text)
+        return find(text.lower())
 
     return words
 
@@ -512,20 +501,17 @@ def word_finder(
 def _compile(token_pattern: str) -> re.Pattern[str]:
     try:
         pattern = re.compile(token_pattern)
+        if pattern.groups:
+            raise TypeError("it has groups; write (?:…)")
     except (re.error, TypeError) as error:
         raise ValueError(
             f"token_pattern must be a regular expression, got {token_pattern!r}: {error}."
-        ) from error
-    if pattern.groups > 1:
-        raise ValueError(
-            f"token_pattern may have one group, the word, got {pattern.groups} in "
-            f"{token_pattern!r}. Write (?:…) for the others."
-        )
+        ) from None
     return pattern
 
 
 def _plain(text: str) -> str:
-    """One spelling for each letter and for the apostrophe, however it was typed."""
+    """Return a text with one spelling of each letter and of the apostrophe."""
     return unicodedata.normalize("NFC", text).replace("’", "'")
 
 
@@ -558,8 +544,7 @@ def stop_word_set(stop_words: Any, language: str) -> frozenset[str]:
             )
         return smart_stop_words() if stop_words == "smart" or language in _ENGLISH else frozenset()
     words = list(stop_words) if isinstance(stop_words, Iterable) else [stop_words]
-    strange = [word for word in words if not isinstance(word, str)]
-    if strange:
+    if strange := [word for word in words if not isinstance(word, str)]:
         raise TypeError(
             f"stop_words must be 'auto', 'smart', None or words, got {strange[0]!r} "
             f"({type(strange[0]).__name__}). Give a list of str."
@@ -576,7 +561,7 @@ def snowball_stemmer(language: str) -> Callable[[str], str]:
             'stem=True needs PyStemmer: pip install "labelkin[text]". stem=False needs nothing.'
         ) from error
     try:
-        stemmer = snowball.Stemmer(language, 0)  # no cache of its own: the caller remembers stems
+        stemmer = snowball.Stemmer(language, 0)  # without its cache: callers cache stems
     except (KeyError, TypeError, AttributeError):  # unknown, or not even a text
         known = ", ".join(snowball.algorithms())
         raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,6 +22,7 @@ from labelkin.validation import check_choice
 
 _Scores = NDArray[np.float64]
 _Decisions = NDArray[np.bool_]
+_TunedMetric = Literal["micro_f1", "macro_f1", "document_f1"]
 
 #: Qualities that differ by less than this share are equal: they are rounded sums.
 _ROUNDING = 1e-12
@@ -90,17 +90,19 @@ class GlobalCut(ThresholdRule):
     [0.25, 0.25]
     """
 
-    def __init__(self, metric: Literal["micro_f1", "macro_f1", "document_f1"] = "micro_f1") -> None:
+    def __init__(self, metric: _TunedMetric = "micro_f1") -> None:
         self.metric = metric
 
     def _check_parameters(self) -> None:
-        check_choice("metric", self.metric, _QUALITIES)
+        check_choice("metric", self.metric, _TunedMetric)
 
     def _learn(self, scores: _Scores, labels: LabelMatrix) -> _Scores:
         cells, values, positive = _cells_and_truth(known_scores(scores, labels), labels)
         # Each possible cut is named by the lowest score that it decides.
         lowest = np.union1d(values[positive & (values > -np.inf)], [np.inf])
-        quality = _QUALITIES[self.metric](cells, values, positive, lowest)
+        none = np.zeros(cells.n, dtype=np.intp)
+        groups = {"micro_f1": none, "macro_f1": cells.label, "document_f1": cells.document}
+        quality = _sum_of_f1(groups[self.metric], values, positive, lowest)
         best = quality.max()
         score = lowest[quality >= best - _ROUNDING * abs(best)][-1]
         next_lower = np.max(values, where=values < score, initial=-np.inf)
@@ -151,14 +153,6 @@ def _sum_of_f1(
     falling = np.argsort(-scores, kind="stable")
     total = np.append(0.0, np.cumsum(change[falling]))
     return total[len(scores) - np.searchsorted(scores[falling][::-1], cuts)]
-
-
-#: By metric: its quality at every cut, from cells, scores, positive cells and cuts (ascending).
-_QUALITIES: dict[str, Callable[[Cells, _Scores, _Decisions, _Scores], _Scores]] = {
-    "micro_f1": lambda cells, *rest: _sum_of_f1(np.zeros(cells.n, dtype=np.intp), *rest),
-    "macro_f1": lambda cells, *rest: _sum_of_f1(cells.label, *rest),
-    "document_f1": lambda cells, *rest: _sum_of_f1(cells.document, *rest),
-}
 
 
 class SCut(ThresholdRule):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,7 +32,6 @@ from labelkin.validation import did_you_mean
 
 _Scores = NDArray[np.float64]
 _Decisions = NDArray[np.bool_]
-TunedMetric = Literal["hamming_loss", "micro_f1", "macro_f1", "subset_loss", "document_f1"]
 
 
 @short_repr
@@ -212,10 +211,7 @@ class ThresholdRule(BaseEstimator, ABC):
         self.decided_, self.f1_ = counts.decided, counts.per_label("f1")
 
 
-RuleName = Literal[
-    "fixed_cut", "global_cut", "scut", "scut_fbr", "pcut", "rcut", "mcut", "expected_f1"
-]
-ThresholdChoice = float | TunedMetric | RuleName | ThresholdRule | None
+ThresholdChoice = float | str | ThresholdRule | None
 
 #: The name of a rule that is good for each metric.
 METRIC_RULES: dict[str, str] = {
@@ -227,7 +223,7 @@ METRIC_RULES: dict[str, str] = {
 }
 
 
-def rule_for(thresholds: ThresholdChoice | str, scale: Scale = "log_odds") -> ThresholdRule:
+def rule_for(thresholds: ThresholdChoice, scale: Scale = "log_odds") -> ThresholdRule:
     """Return an unfitted rule for a number, a metric or a name.
 
     Parameters

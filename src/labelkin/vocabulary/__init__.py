@@ -3,7 +3,6 @@
 ===============  ===================================================================================
 ``record``       ``Vocabulary``: the concepts, small enough for a model file
 ``files``        ``read_vocabulary``: SKOS and tables; ``read_relations``: rules from a table
-``skos``         RDF → concepts, without network access and with bounds
 ``label_names``  ``LabelNames``: the labels of a model for display, search and selection
 ``rules``        ``Rules``: implications between labels, and groups that exclude each other
 ``bound_rules``  rules applied to known labels, log-odds and decisions

@@ -18,7 +18,6 @@ from scipy import sparse
 
 from labelkin.label_matrix import read_known, read_scores
 from labelkin.label_matrix.record import name_array
-from labelkin.validation import check_cells
 
 _Columns = NDArray[np.int64]
 _Floats = NDArray[np.float64]
@@ -220,26 +219,30 @@ class BoundRules:
         return np.unique(np.concatenate([lacking, seats.row[seats.data > 1]]))
 
     def _clash(self, known: _Floats) -> str:
-        """Return two known labels of a document that clash and the rule, for a message."""
+        """Return two known labels of a document that break a rule, and the rule, for a message."""
         names = self.names
-        implies = [(names[narrower], names[broader]) for narrower, broader in self.implies]
-        graph = broader_labels(implies)
-        accepted = [names[j] for j in np.flatnonzero(known == 1).tolist()]
-        rejected = {names[j] for j in np.flatnonzero(known == 0).tolist()}
-        reached = {label: set(reachable(label, graph)) for label in accepted}
-        for label in accepted:
-            for broader in reached[label] & rejected:
-                why = chain(path(label, broader, graph))
-                return f"{label!r} accepted and {broader!r} rejected, while {why}"
+        broader_of = {j: self._broader(j) for j in np.flatnonzero(known == 1).tolist()}
+        for j, broader in broader_of.items():
+            for k in broader:
+                if known[k] == 0:
+                    rule = implication(names[j], names[k])
+                    return f"{names[j]!r} accepted and {names[k]!r} rejected, while {rule}"
         for group in self.groups:
-            members = [(x, names[j]) for j in group for x in accepted if names[j] in reached[x]]
-            ways = list({member: (label, member) for label, member in reversed(members)}.values())
-            if len(ways) > 1:
+            ways = [(j, k) for k in group for j, broader in broader_of.items() if k in broader]
+            if len({k for _, k in ways}) > 1:
                 break
-        (one, first), (other, second) = ways[::-1][:2]
-        chains = [chain(path(*way, graph)) for way in ways[::-1][:2] if way[0] != way[1]]
-        why = ", ".join([*chains, exclusion(first, second)])
-        return f"{one!r} accepted and {other!r} accepted, while {why}"
+        (one, first), (other, second) = ways[0], next(way for way in ways if way[1] != ways[0][1])
+        implied = [implication(names[j], names[k]) for j, k in ((one, first), (other, second))]
+        reasons = [
+            x for x, j, k in zip(implied, (one, other), (first, second), strict=True) if j != k
+        ]
+        why = ", ".join([*reasons, exclusion(names[first], names[second])])
+        return f"{names[one]!r} accepted and {names[other]!r} accepted, while {why}"
+
+    def _broader(self, column: int) -> list[int]:
+        """Return the columns of a label and its broader labels."""
+        start, stop = self._reach.indptr[column : column + 2]
+        return self._reach.indices[start:stop].tolist()
 
     @cached_property
     def _distinct_groups(self) -> list[list[int]]:
@@ -320,15 +323,11 @@ def _reached(marked: _Bools, reach: Any) -> _Bools:
 
 def _read_decided(values: Any, shape: tuple[int, ...]) -> _Bools:
     decided = np.asarray(values.toarray() if sparse.issparse(values) else values)
-    if decided.shape != shape:
+    if decided.shape != shape or not np.isin(decided, (0, 1)).all():
         raise ValueError(
-            f"decided must have the shape of log_odds, {shape}, got {decided.shape}. Give the "
-            "decisions of the same documents."
+            f"decided must contain True and False (1 and 0) in the shape of log_odds, {shape}, got "
+            f"{decided.dtype} values, shape {decided.shape}. Apply a threshold to scores first."
         )
-    wrong = (decided != 0) & (decided != 1)
-    rule = "decided must contain True and False (1 and 0)"
-    hint = "Turn scores into decisions by a threshold first."
-    check_cells(rule, decided[wrong], np.nonzero(wrong), hint)
     return decided == 1
 
 
@@ -360,41 +359,10 @@ def narrower_first(implies: _Pairs) -> list[Hashable]:
     except CycleError as error:
         cycle = error.args[1]
         raise ValueError(
-            f"Implications must not run in a circle, got {chain(cycle)}: these labels are always "
+            f"Implications must not run in a circle, got {' implies '.join(map(repr, cycle))}: "
+            "these labels are always "
             "together. Merge them into one label, or drop one of the implications."
         ) from None
-
-
-def reachable(start: Hashable, graph: _Graph) -> dict[Hashable, Hashable]:
-    """Return every label on the paths from ``start``, itself first, with the label before it.
-
-    Examples
-    --------
-    >>> reachable("a", {"a": ["b"], "b": ["c"]})
-    {'a': None, 'b': 'a', 'c': 'b'}
-    """
-    came_from: dict[Hashable, Hashable] = {start: None}
-    queue = [start]
-    for label in queue:
-        new = [following for following in graph.get(label, ()) if following not in came_from]
-        came_from.update(dict.fromkeys(new, label))
-        queue.extend(new)
-    return came_from
-
-
-def path(start: Hashable, end: Hashable, graph: _Graph) -> list[Hashable]:
-    """Return a shortest path between two labels, both included.
-
-    Examples
-    --------
-    >>> path("a", "c", {"a": ["b"], "b": ["c"]})
-    ['a', 'b', 'c']
-    """
-    came_from = reachable(start, graph)
-    steps = [end]
-    while steps[-1] != start:
-        steps.append(came_from[steps[-1]])
-    return steps[::-1]
 
 
 def nearest(start: Hashable, graph: _Graph, kept: Collection[Hashable]) -> list[Hashable]:
@@ -428,32 +396,23 @@ def check_possible(
         mine = reached.setdefault(label, {})
         for broader in graph.get(label, ()):
             for index, member in reached.get(broader, {}).items():
-                if mine.setdefault(index, member) != member:
-                    raise ValueError(_impossible(label, (mine[index], member), graph))
+                if (other := mine.setdefault(index, member)) != member:
+                    reasons = [implication(label, x) for x in (other, member) if x != label]
+                    raise ValueError(
+                        f"Rules must leave every label possible, but {label!r} can never occur: "
+                        f"{' and '.join(reasons)}, while {exclusion(other, member)}. Drop one of "
+                        "these rules."
+                    )
 
 
-def chain(labels: Iterable[Hashable]) -> str:
-    """Return a chain of implications for a message.
-
-    Examples
-    --------
-    >>> chain(["poodle", "dog"])
-    "'poodle' implies 'dog'"
-    """
-    return " implies ".join(repr(label) for label in labels)
+def implication(narrower: Hashable, broader: Hashable) -> str:
+    """Return that a label implies another, for a message."""
+    return f"{narrower!r} implies {broader!r}"
 
 
 def exclusion(first: Hashable, second: Hashable) -> str:
     """Return that two labels are exclusive, for a message."""
     return f"{first!r} and {second!r} exclude each other"
-
-
-def _impossible(label: Hashable, members: tuple[Hashable, Hashable], graph: _Graph) -> str:
-    reasons = [chain(path(label, member, graph)) for member in members if member != label]
-    return (
-        f"Rules must leave every label possible, but {label!r} can never occur: "
-        f"{' and '.join(reasons)}, while {exclusion(*members)}. Drop one of these rules."
-    )
 
 
 def groups_of(pairs: Iterable[tuple[Hashable, Hashable]]) -> list[_Group]:

@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 from labelkin.validation import abbreviate
 from labelkin.vocabulary.record import Vocabulary
 
-#: Number of languages whose names are cached.
-_MOST_READY = 8
-
 #: The least share of common pairs of letters, the number of names that are then compared letter by
 #: letter, and their least similarity.
 _SHARED, _COMPARED, _ALIKE = 0.2, 50, 0.65
@@ -95,9 +92,9 @@ class LabelNames:
         shown = [vocabulary.name_at(place) for place in range(min(3, len(vocabulary)))]
         raise ValueError(
             f"Labels must be concepts of the vocabulary, and none of the {len(self.labels):,} "
-            f"labels of the corpus is in {source}. The corpus has {_three(self.labels)}; the "
-            f"vocabulary has {_three(vocabulary.uris)}, called {_three(shown)}. Is it the "
-            "vocabulary of this corpus?"
+            f"labels of the corpus is in {source}. The corpus has {abbreviate(self.labels, 3)}; "
+            f"the vocabulary has {abbreviate(vocabulary.uris, 3)}, called {abbreviate(shown)}. Is "
+            "it the vocabulary of this corpus?"
         )
 
     def all(self, language: str | None = None) -> list[str]:
@@ -124,38 +121,29 @@ class LabelNames:
     def uri(self, label: Any) -> str:
         """Return the URI of a label: of its concept, or the label itself."""
         place = self._place(label)
-        if self.vocabulary is None or place is None:
-            return str(label)
-        return self.vocabulary.uris[place]
+        return str(label) if place is None else self._concepts.uris[place]
 
     def notation(self, label: Any) -> str | None:
         """Return the notation of a label, if it has one."""
         place = self._place(label)
-        if self.vocabulary is None or place is None:
-            return None
-        return self.vocabulary.notations[place] or None
+        return None if place is None else self._concepts.notations[place] or None
 
     def label(self, text: str) -> str | None:
         """Return the label with a text as label, URI, notation or name; ``None`` if ambiguous.
 
         Upper and lower case of names are equal.
         """
-        if text in self._column:
-            return text
-        current = text if self.vocabulary is None else self.vocabulary.current(text)
-        if current in self._column:
-            return current
-        found = self._meant.get(text, self._meant.get(text.casefold(), set()))
-        return self.labels[next(iter(found))] if len(found) == 1 else None
+        for one in (text, self._concepts.current(text)):
+            if one in self._column:
+                return one
+        found = self._meant.get(text.casefold(), [])
+        return self.labels[found[0]] if len(found) == 1 else None
 
     def concept(self, text: str) -> str | None:
         """Return the URI of the only concept with a text as URI, notation or name."""
-        if self.vocabulary is None:
-            return None
-        uri, places = self.vocabulary.current(text), self._concepts.get(text.casefold(), set())
-        if self.vocabulary.place_of(uri) is not None:
-            return uri
-        return self.vocabulary.uris[next(iter(places))] if len(places) == 1 else None
+        place = self._concepts.place_of(text)
+        places = self._every.get(text.casefold(), []) if place is None else [place]
+        return self._concepts.uris[places[0]] if len(places) == 1 else None
 
     def read(self, text: str, what: str, *, or_concept: bool = False) -> str:
         """Return the label of a text as :meth:`label` does; no label, or several, is an error.
@@ -174,19 +162,18 @@ class LabelNames:
             label = self.concept(text)
         if label is not None:
             return label
-        several = [self.labels[j] for j in sorted(self._meant.get(text.casefold(), ()))]
-        if or_concept and not several and self.vocabulary is not None:
-            places = sorted(self._concepts.get(text.casefold(), ()))
-            several = [self.vocabulary.uris[place] for place in places]
+        several = [self.labels[j] for j in self._meant.get(text.casefold(), ())]
+        if or_concept and not several:
+            several = [self._concepts.uris[j] for j in self._every.get(text.casefold(), ())]
         if several:
             meant = abbreviate(several, 3)
             raise ValueError(f"{what} must be one label, got {text!r}, which is {meant}. Name one.")
-        near = [self._offered[place][1] for place in self._spelled.near(text)]
-        listed = " or ".join(map(repr, list(dict.fromkeys(near))[:3]))
-        first = ", ".join(map(repr, self.all()[:8])) + (" …" if len(self.labels) > 8 else "")
+        texts = [*self.labels, *(shown for _, shown, *_ in (*self._other_languages, *self._codes))]
+        near = dict.fromkeys(texts[place] for place in SimilarNames(texts).near(text))
+        listed = " or ".join(map(repr, list(near)[:3]))
         raise ValueError(
             f"{what} must be one of the {len(self.labels)} labels of the model, got {text!r}. "
-            + (f"Did you mean {listed}?" if listed else f"It has {first}")
+            + (f"Did you mean {listed}?" if listed else f"It has {abbreviate(self.all())}.")
         )
 
     def search(self, query: str, language: str | None = None) -> list[FoundLabel]:
@@ -197,7 +184,7 @@ class LabelNames:
         then shown names.
         """
         wanted = query.casefold().strip()
-        if "://" in wanted and self.vocabulary is not None:
+        if "://" in wanted:
             uris = [(j, self.uri(label)) for j, label in enumerate(self.labels)]
             return [FoundLabel(j, uri) for j, uri in uris if uri.casefold().startswith(wanted)]
         ready = self._in(language)
@@ -257,137 +244,108 @@ class LabelNames:
 
     def _and_narrower(self, texts: list[str], what: str) -> list[int]:
         """Return the columns of concepts, labels or not, and of narrower ones."""
-        vocabulary = self.vocabulary
-        if vocabulary is None:
-            return [self._column[self.read(text, what)] for text in texts]
         uris, columns = [], []
         for text in texts:
             label = self.label(text)
-            uri = None if label is not None else self.concept(text)
+            uri = self.concept(text) if label is None else None
             if uri is None:
                 label = self.read(text, what)
-                uri = self.uri(label)
-            uris.append(uri)
-            columns += [] if label is None else [self._column[label]]
-        below = vocabulary.narrower(uris)
-        return columns + [
-            j
-            for j, place in enumerate(self._places)
-            if place is not None and vocabulary.uris[place] in below
-        ]
+                columns.append(self._column[label])
+            uris.append(uri or self.uri(label))
+        below = self._concepts.narrower(uris)
+        return columns + [j for j, label in enumerate(self.labels) if self.uri(label) in below]
 
     def _place(self, label: Any) -> int | None:
         column = self._column.get(str(label))
         return None if column is None else self._places[column]
 
     def _in(self, language: str | None) -> _InOneLanguage:
-        """Return the names in a language; those of the last few languages are cached."""
-        tag = ""
-        if self.vocabulary is not None and language:
-            tag = self.vocabulary.language_like(language) or ""
-        if (ready := self._ready.get(tag)) is not None:
-            return ready
-        names = self.labels
-        if self.vocabulary is not None:
+        """Return the names in a language, which are cached."""
+        tag = (language and self._concepts.language_like(language)) or ""
+        if tag not in self._ready:
             names = [
-                label if place is None else self.vocabulary.name_at(place, tag or None)
+                label if place is None else self._concepts.name_at(place, tag or None)
                 for label, place in zip(self.labels, self._places, strict=True)
             ]
-        if len(self._ready) >= _MOST_READY:
-            self._ready.pop(next(iter(self._ready)), None)
-        ready = self._ready[tag] = _InOneLanguage(names, self._codes)
-        return ready
+            self._ready[tag] = _InOneLanguage(names, self._codes)
+        return self._ready[tag]
+
+    @cached_property
+    def _concepts(self) -> Vocabulary:
+        """The vocabulary, empty by default."""
+        return self.vocabulary or Vocabulary.of([])
 
     @cached_property
     def _codes(self) -> list[_Text]:
         """Alternative labels, notations, and labels that are not names."""
-        if self.vocabulary is None:
-            return []
-        found = []
         columns: dict[int, list[int]] = {}
         for j, place in enumerate(self._places):
             if place is not None:
                 columns.setdefault(place, []).append(j)
-        for owners, texts in self.vocabulary.alternatives.values():
-            for place, text in zip(owners.tolist(), texts, strict=True):
-                found += [(text.casefold(), text, j, 1) for j in columns.get(place, ())]
+        found = [
+            (text.casefold(), text, j, 1)
+            for owners, texts in self._concepts.alternatives.values()
+            for place, text in zip(owners.tolist(), texts, strict=True)
+            for j in columns.get(place, ())
+        ]
         for j, (label, place) in enumerate(zip(self.labels, self._places, strict=True)):
-            if place is None:
-                continue
             # All URIs of a vocabulary begin alike: their ends differ.
             end = label.replace("#", "/").rpartition("/")[2] if "://" in label else label
-            found += [
-                (text.casefold(), text, j, 2)
-                for text in (self.vocabulary.notations[place], end)
-                if text
-            ]
+            texts = () if place is None else (self._concepts.notations[place], end)
+            found += [(text.casefold(), text, j, 2) for text in texts if text]
         return found
 
     @cached_property
     def _other_languages(self) -> list[_Text]:
         """The preferred labels in every language."""
-        if self.vocabulary is None:
-            return []
         return [
             (texts[place].casefold(), texts[place], j, 3)
             for j, place in enumerate(self._places)
             if place is not None
-            for texts in self.vocabulary.labels.values()
+            for texts in self._concepts.labels.values()
             if texts[place]
         ]
 
     @cached_property
-    def _concepts(self) -> dict[str, set[int]]:
-        """Concepts by name in any language or notation.
-
-        Preferred labels and notations come before alternative labels.
-        """
-        concepts: dict[str, set[int]] = {}
-        if self.vocabulary is None:
-            return concepts
-        for texts in (self.vocabulary.notations, *self.vocabulary.labels.values()):
-            for place, text in enumerate(texts):
-                if text:
-                    concepts.setdefault(text.casefold(), set()).add(place)
-        preferred = {*concepts}
-        for owners, texts in self.vocabulary.alternatives.values():
-            for place, text in zip(owners.tolist(), texts, strict=True):
-                if text.casefold() not in preferred:
-                    concepts.setdefault(text.casefold(), set()).add(place)
-        return concepts
+    def _every(self) -> dict[str, list[int]]:
+        """Positions of all concepts by name in any language, notation or alternative label."""
+        preferred = (self._concepts.notations, *self._concepts.labels.values())
+        return _by_text(
+            ((text, place) for texts in preferred for place, text in enumerate(texts)),
+            (
+                (text, place)
+                for owners, texts in self._concepts.alternatives.values()
+                for place, text in zip(owners.tolist(), texts, strict=True)
+            ),
+        )
 
     @cached_property
-    def _offered(self) -> list[tuple[str, str]]:
-        """Texts of labels for suggestions of a spelling, and how to show them."""
-        texts = [(folded, text) for folded, text, *_ in (*self._other_languages, *self._codes)]
-        return [*zip(self.labels, self.labels, strict=True), *texts]
-
-    @cached_property
-    def _spelled(self) -> SimilarNames:
-        return SimilarNames([text for text, _ in self._offered])
-
-    @cached_property
-    def _meant(self) -> dict[str, set[int]]:
-        """Labels by text; preferred labels come before notations and alternatives."""
-        meant: dict[str, set[int]] = {}
-        if self.vocabulary is None:
-            return meant
-        for j, place in enumerate(self._places):
-            if place is not None:
-                meant.setdefault(self.vocabulary.uris[place], set()).add(j)
-        taken = dict(meant)
-        for folded, _, j, _ in self._other_languages:
-            if folded not in taken:
-                meant.setdefault(folded, set()).add(j)
-        taken = dict(meant)
-        for folded, _, j, _ in self._codes:
-            if folded not in taken:
-                meant.setdefault(folded, set()).add(j)
-        return meant
+    def _meant(self) -> dict[str, list[int]]:
+        """Columns by URI or name in any language, notation or alternative label."""
+        uris = (
+            (self.uri(label), j)
+            for j, label in enumerate(self.labels)
+            if self._places[j] is not None
+        )
+        groups = [((text, j) for _, text, j, _ in x) for x in (self._other_languages, self._codes)]
+        return _by_text(uris, *groups)
 
 
-def _three(items: Sequence[str]) -> str:
-    return ", ".join(map(repr, items[:3])) + (" …" if len(items) > 3 else "")
+def _by_text(*groups: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    """Return the positions by text, without case; earlier groups have priority.
+
+    Examples
+    --------
+    >>> _by_text([("Bank", 0), ("bank", 2)], [("bank", 1), ("shore", 1)])
+    {'bank': [0, 2], 'shore': [1]}
+    """
+    found: dict[str, dict[int, None]] = {}
+    for group in groups:
+        taken = {*found}
+        for text, place in group:
+            if text and (folded := text.casefold()) not in taken:
+                found.setdefault(folded, {})[place] = None
+    return {text: list(places) for text, places in found.items()}
 
 
 class _InOneLanguage:

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus
 from labelkin.label_matrix import LabelMatrix
+from labelkin.validation import abbreviate
 from labelkin.vocabulary.files import read_relations, read_vocabulary
 from labelkin.vocabulary.label_names import LabelNames
 from labelkin.vocabulary.record import LANGUAGE_CODES, Vocabulary
@@ -117,7 +118,8 @@ def rules_between(
     if not rules:
         raise ValueError(
             f"Rules must be about labels of the corpus, and none of the {n_found:,} in {path} is. "
-            f"The corpus has {_three(labels)}; the rules are about {_three(mentioned)}. Both must "
+            f"The corpus has {abbreviate(labels, 3)}; the rules are about "
+            f"{abbreviate(mentioned, 3) or 'none'}. Both must "
             "be of one vocabulary."
         )
     return MatchedRules(rules, n_found, unknown)
@@ -137,8 +139,3 @@ def _as_labels(rules: Rules, names: LabelNames) -> Rules:
 def _name_and_uri(vocabulary: Vocabulary, place: int) -> str:
     name, uri = vocabulary.name_at(place), vocabulary.uris[place]
     return uri if name == uri else f"{name} <{uri}>"
-
-
-def _three(items: Sequence[Any]) -> str:
-    shown = ", ".join(repr(str(item)) for item in items[:3])
-    return f"{shown} …" if len(items) > 3 else shown or "none"

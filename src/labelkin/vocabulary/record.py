@@ -305,7 +305,7 @@ class Vocabulary:
         """
         found = [self.place_of(label) for label in labels]
         n_found = sum(place is not None for place in found)
-        for names in (self.notations, *self._names_in_order()):
+        for names in (self.notations, *(self.labels[tag] for tag in self._order(None))):
             if n_found == len(labels):
                 break
             places = unique_places(names)
@@ -325,10 +325,6 @@ class Vocabulary:
         languages = ", ".join(self.languages[:8]) + (" …" if len(self.languages) > 8 else "")
         named = f", names in {languages}" if languages else ""
         return f"<Vocabulary {self.name}: {len(self):,} concepts{named}>"
-
-    def _names_in_order(self) -> Iterator[tuple[str, ...]]:
-        for tag in self._order(None):
-            yield self.labels[tag]
 
     def _order(self, language: str | None) -> list[str]:
         """Return the languages in the order of the search for a name."""

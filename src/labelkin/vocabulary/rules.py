@@ -152,13 +152,6 @@ class Rules:
             ],
         )
 
-    def __add__(self, other: object) -> Rules:
-        if not isinstance(other, Rules):
-            return NotImplemented
-        return Rules(
-            exclusive=(*self.exclusive, *other.exclusive), implies=(*self.implies, *other.implies)
-        )
-
     def __len__(self) -> int:
         return len(self.exclusive) + len(self.implies)
 
@@ -191,17 +184,12 @@ class Rules:
 def _in_order(rules: Any, what: str) -> list[Any]:
     """Return a collection as a list; sets are sorted by text."""
     if isinstance(rules, str) or not isinstance(rules, Iterable):
-        raise TypeError(f"{what} must be a list of rules, got {rules!r}.")
+        raise TypeError(f"{what} must be a list of rules, each of labels, got {rules!r}.")
     return sorted(rules, key=repr) if isinstance(rules, Set) else list(rules)
 
 
 def _read_group(group: Any) -> tuple[Hashable, ...]:
-    if isinstance(group, str) or not isinstance(group, Iterable):
-        raise TypeError(
-            f"exclusive must be groups of labels, got {group!r} as a group. Write one group as "
-            "exclusive=[('cat', 'dog')]."
-        )
-    labels = tuple(dict.fromkeys(_plain(label) for label in _in_order(group, "exclusive")))
+    labels = tuple(dict.fromkeys(map(_plain, _in_order(group, "exclusive=[('cat', 'dog')]"))))
     if len(labels) < 2:
         raise ValueError(
             f"An exclusive group must have two labels or more, got {labels!r}. Leave it out."
@@ -210,29 +198,18 @@ def _read_group(group: Any) -> tuple[Hashable, ...]:
 
 
 def _read_pair(pair: Any) -> tuple[Hashable, Hashable]:
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise TypeError(
-            f"implies must be pairs (narrower, broader), got {pair!r}. Write one pair as "
-            "implies=[('poodle', 'dog')]."
-        )
-    narrower, broader = _plain(pair[0]), _plain(pair[1])
-    if narrower == broader:
+    labels = [_plain(label) for label in _in_order(pair, "implies=[('poodle', 'dog')]")]
+    if len(labels) != 2 or isinstance(pair, Set) or labels[0] == labels[1]:
         raise ValueError(
-            f"An implication must join two labels, got {narrower!r} twice. Leave it out."
+            f"implies must be pairs of two labels (narrower, broader), got {pair!r}. Write one "
+            "pair as implies=[('poodle', 'dog')]."
         )
-    return narrower, broader
+    return labels[0], labels[1]
 
 
 def _plain(label: Any) -> Hashable:
     """Return a label as a Python value, as in the names of a model."""
-    plain = label.item() if isinstance(label, np.generic) else label
-    try:
-        hash(plain)
-    except TypeError:
-        raise TypeError(
-            f"A label must be hashable (text, a number, a tuple of these), got {plain!r}. Use its "
-            "name."
-        ) from None
+    plain: Hashable = label.item() if isinstance(label, np.generic) else label
     return plain
 
 

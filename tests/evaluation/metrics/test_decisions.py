@@ -61,14 +61,6 @@ def test_hamming_and_subset_loss_equal_scikit_learn():
         )
 
 
-def test_f1_without_true_and_decided_labels_is_zero():
-    nothing = np.zeros((4, 3))
-    for function, _, _ in PAIRS.values():
-        assert [function(nothing, nothing, average=a) for a in AVERAGES] == [0, 0, 0, 0]
-    assert metrics.subset_loss(nothing, nothing) == 0
-    assert metrics.hamming_loss(nothing, nothing) == 0
-
-
 def test_unknown_cells_are_ignored():
     rng = np.random.default_rng(5)
     Y, D, weight = world(5)
@@ -105,23 +97,6 @@ def test_metrics_of_documents_reject_unknown_cells():
     with pytest.raises(ValueError, match="document_f1 needs every label"):
         metrics.f1(Y, D, average="document")
     assert metrics.subset_loss(Y, D, sample_weight=[0, 1, 0]) == 1  # weight 0: not there
-
-
-def test_scores_without_documents_are_nan():
-    for shape in [(0, 3), (3, 0), (0, 0)]:
-        empty = np.zeros(shape)
-        scores = [metrics.hamming_loss(empty, empty), metrics.subset_loss(empty, empty)]
-        for function, _, _ in PAIRS.values():
-            scores += [function(empty, empty, average=a) for a in AVERAGES]
-        assert np.isnan(scores).all()
-
-
-def test_invalid_average_and_metric_raise():
-    with pytest.raises(ValueError, match=r"average must be one of .*'macro'.*got 'samples'"):
-        metrics.f1([[1]], [[1]], average="samples")
-    counts = count_decisions(Truth.of(read_labels([[1, 0]])), np.array([[True, False]]))
-    with pytest.raises(ValueError, match=r"metric must be one of .*'f1'.*got 'f2'"):
-        counts.per_label("f2")
 
 
 def half_known(seed):

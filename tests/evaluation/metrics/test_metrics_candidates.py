@@ -61,20 +61,6 @@ def test_log_loss_of_missed_label_is_finite():
     assert found["candidate_recall"] == 0
 
 
-def test_candidate_recall_is_share_of_true_labels():
-    Y, Z, where = made()
-    found = evaluate(Y, stored(Z, where))
-    assert found["candidate_recall"] == pytest.approx(Y[where].sum() / Y.sum())
-    assert "candidate_recall" not in evaluate(Y, Z).scores()
-
-
-def test_sum_of_blocks_equals_whole():
-    Y, Z, where = made(n=40)
-    Z = stored(Z, where)
-    both = evaluate(Y[:17], Z[:17]) + evaluate(Y[17:], Z[17:])
-    assert_same(both.scores(), evaluate(Y, Z).scores())
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [

@@ -5,11 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy.stats import norm
-from significance_worlds import MIRROR, two_systems
+from significance_worlds import two_systems
 from sklearn import metrics as sklearn_metrics
 
 from labelkin.evaluation import metrics
-from labelkin.evaluation.metrics.inputs import greater_is_better
 from labelkin.evaluation.significance import (
     SUMMED_METRICS,
     SummedMetric,
@@ -34,18 +33,6 @@ def test_summed_metrics_equal_metric_functions(name):
     if name in ("micro_f1", "macro_f1", "hamming_loss"):
         expected = getattr(metrics, name)(hidden, system)
         assert SUMMED_METRICS[name](hidden, system) == pytest.approx(expected)
-
-
-def test_summed_metrics_of_unknown_cells():
-    Y, log_odds, (D, _) = two_systems(30, 4)
-    hidden = Y.astype(float)
-    hidden[20:] = np.nan
-    for name in ("micro_f1", "macro_f1", "hamming_loss"):
-        assert SUMMED_METRICS[name](hidden, D) == SUMMED_METRICS[name](Y[:20], D[:20])
-    with pytest.raises(ValueError, match=r"subset_loss needs every label .* got 40 unknown"):
-        SUMMED_METRICS["subset_loss"](hidden, D)
-    with pytest.raises(ValueError, match=r"one_error needs every label .* got 40 unknown"):
-        SUMMED_METRICS["one_error"](hidden, log_odds[0])
 
 
 @pytest.mark.parametrize("name", SKLEARN)
@@ -100,20 +87,6 @@ def test_p_value_counts_draws_that_are_not_better():
     assert (result.n, result.n_draws, result.better, result.sign) == (2, 4000, "proposal", "~")
 
 
-@pytest.mark.parametrize("name", SUMMED_METRICS)
-def test_swapped_systems_mirror_result(name):
-    Y, log_odds, decisions = two_systems(150, 5)
-    systems = log_odds if name == "one_error" else decisions
-    settings = {"n_draws": 200, "random_state": 0}
-    one = paired_bootstrap(Y, *systems, name, names=("b", "p"), **settings)
-    other = paired_bootstrap(Y, *systems[::-1], name, names=("p", "b"), **settings)
-    assert one.sign in "≪<"
-    assert other.sign == MIRROR[one.sign]
-    assert (other.k, other.p_value, other.better) == (one.k, one.p_value, "p")
-    mirrored = (-one.difference, -one.high, -one.low)
-    np.testing.assert_allclose((other.difference, other.low, other.high), mirrored)
-
-
 def test_greater_is_better_decides_sign():
     def loss(Y, D, sample_weight):
         return np.average((Y != D).mean(axis=1), weights=sample_weight)
@@ -122,13 +95,6 @@ def test_greater_is_better_decides_sign():
     run = partial(paired_bootstrap, Y, *decisions, loss, n_draws=200, random_state=0)
     signs = run(greater_is_better=True).sign, run(greater_is_better=False).sign
     assert signs == ("≫", "≪")
-
-
-def test_equal_systems_have_no_difference():
-    Y, _, (B, _) = two_systems(20, 3)
-    result = paired_bootstrap(Y, B, B, "micro_f1", n_draws=50, random_state=0)
-    assert (result.k, result.p_value, result.sign, result.better) == (0, 1.0, "~", None)
-    assert (result.difference, result.low, result.high) == (0.0, 0.0, 0.0)
 
 
 def test_rounding_is_no_difference():
@@ -140,21 +106,6 @@ def test_rounding_is_no_difference():
     assert 0.1 + 0.2 + 0.3 != 0.3 + 0.2 + 0.1
     result = paired_bootstrap(one, one, other, sum_of_tenths, n_draws=5, greater_is_better=True)
     assert (result.difference, result.k, result.better) == (0.0, 0, None)
-
-
-def test_seed_determines_result():
-    Y, _, decisions = two_systems(80, 4)
-    run = partial(paired_bootstrap, Y, *decisions, "micro_f1", n_draws=100)
-    assert run(random_state=5) == run(random_state=5)
-    assert run(random_state=5) != run(random_state=6)
-
-
-def test_block_size_does_not_change_result(monkeypatch):
-    Y, _, decisions = two_systems(80, 4)
-    run = partial(paired_bootstrap, Y, *decisions, "macro_f1", n_draws=50, random_state=0)
-    at_once = run()
-    monkeypatch.setattr("labelkin.evaluation.significance._BLOCK_CELLS", 500)
-    assert run() == at_once
 
 
 def test_custom_summed_metric():
@@ -197,27 +148,6 @@ def test_invalid_input_raises():
         paired_bootstrap(Y, Y * np.nan, Y, "one_error")
 
 
-@pytest.mark.parametrize(
-    "metric",
-    [
-        metrics.hamming_loss,
-        metrics.subset_loss,
-        sklearn_metrics.hamming_loss,
-        sklearn_metrics.zero_one_loss,
-        metrics.micro_f1,
-        partial(sklearn_metrics.f1_score, average="micro", zero_division=0),
-        "hamming_loss",
-        "zero_one_loss",
-        "f1_micro",
-        "f1_macro",
-    ],
-)
-def test_direction_of_known_metrics(metric):
-    Y = np.eye(6, dtype=int)
-    result = paired_bootstrap(Y, np.zeros_like(Y), Y, metric, n_draws=20, random_state=0)
-    assert result.better == "proposal"
-
-
 def test_unknown_metric_requires_direction():
     Y = np.eye(3, dtype=int)
 
@@ -225,19 +155,8 @@ def test_unknown_metric_requires_direction():
         return float(np.sum(Y != D))
 
     with pytest.raises(
-        ValueError, match=r"direction of the metric 'cost' is unknown. Pass greater"
+        ValueError, match=r"greater_is_better must be True or False .*got None for 'cost'"
     ):
         paired_bootstrap(Y, 1 - Y, Y, cost, n_draws=5)
     found = paired_bootstrap(Y, 1 - Y, Y, cost, n_draws=5, greater_is_better=False)
     assert found.better == "proposal"
-
-
-def test_direction_of_exported_metrics():
-    """Every metric must prefer perfect scores to inverted ones."""
-    Y = np.tile(np.eye(4, dtype=int), (3, 1))
-    perfect = 4.0 * (2 * Y - 1)
-    for name in ("one_error", "coverage", "ranking_loss", "log_loss", "brier_score",
-                 "label_ranking_average_precision", "expected_calibration_error"):  # fmt: skip
-        metric = getattr(metrics, name)
-        better = metric(Y, perfect) > metric(Y, -perfect)
-        assert greater_is_better(metric) == better, name

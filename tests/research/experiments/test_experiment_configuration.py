@@ -57,7 +57,6 @@ def test_every_packaged_experiment_has_the_systems_of_the_paper(name):
         ("reuters21578", 30, {"criterion": "information_gain", "combine": "sum", "k": 1000}),
         ("ohsumed23", 45, None),
         ("rcv1", 100, {"criterion": "chi2", "combine": "max", "k": 8000}),
-        ("rcv1-tokens", 100, {"criterion": "chi2", "combine": "max", "k": 8000}),
     ],
 )
 def test_nearest_neighbours_have_the_paper_s_k_and_terms(name, k, terms):

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "cli"))  # in_process: the co
 PATIENCE = 120
 
 
-#: A cluster in a process of its own: it restarts workers whatever happens in that of the tests.
+#: A cluster in a separate process, which restarts workers.
 CLUSTER = """
 if __name__ == "__main__":
     import sys

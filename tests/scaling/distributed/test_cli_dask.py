@@ -1,4 +1,4 @@
-"""``--dask``: the same bytes from a cluster, and one line where there is none."""
+"""``--dask``: the same bytes from a cluster, and one line of error without a scheduler."""
 
 import json
 
@@ -30,7 +30,7 @@ def model(news_file):
     return path
 
 
-def test_predict_writes_the_same_bytes_though_a_worker_dies(
+def test_predict_writes_the_same_bytes_if_a_worker_dies(
     model, news_file, address, killing, tmp_path
 ):
     arguments = ("predict", model, news_file, "--batch", 4, "-q", "--out")
@@ -58,9 +58,7 @@ def test_rescore_writes_the_same_bytes(news_file, address, client, tmp_path, kin
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x"])
-def test_no_scheduler_is_one_line_with_the_way_out(
-    model, news_file, tmp_path, monkeypatch, address
-):
+def test_missing_scheduler_is_one_line_with_hint(model, news_file, tmp_path, monkeypatch, address):
     monkeypatch.setattr("labelkin.scaling.distributed._PATIENCE", 0.5)
     out = tmp_path / "labels.jsonl"
     line = call("predict", model, news_file, "--out", out, "--dask", address).refused()
@@ -69,7 +67,7 @@ def test_no_scheduler_is_one_line_with_the_way_out(
     assert not out.exists()
 
 
-def test_a_cluster_that_is_lost_is_one_line(model, news_file, address, monkeypatch):
+def test_lost_cluster_is_one_line(model, news_file, address, monkeypatch):
     from distributed import KilledWorker
 
     def lost(*_, **__):
@@ -78,8 +76,3 @@ def test_a_cluster_that_is_lost_is_one_line(model, news_file, address, monkeypat
     monkeypatch.setattr("labelkin.prediction.answer_batches", lost)
     line = call("predict", model, news_file, "--dask", address).refused(code=1)
     assert f"The Dask cluster at {address} must stay until the work is done" in line
-
-
-def test_the_help_says_what_an_address_is():
-    for command in ("predict", "rescore", "evaluate"):
-        assert "--dask ADDRESS" in " ".join(call(command, "--help").done().split())

@@ -1,7 +1,7 @@
-"""What a cluster answers is what one machine answers, also when a worker dies on the way."""
+"""Results of a cluster equal those of one machine, also if a worker dies."""
 
 import time
-from operator import add, or_
+from operator import add
 
 import joblib
 import numpy as np
@@ -9,7 +9,6 @@ import pytest
 from scipy import sparse
 
 from labelkin import (
-    LabelDependenceClassifier,
     LabelRescorer,
     LogisticLabels,
     NaiveBayes,
@@ -32,7 +31,7 @@ RANDOM = np.random.default_rng(7)
 N, P, V = 600, 40, 60
 Y = (RANDOM.random((N, P)) < 0.1).astype(float)
 Y[:, 1] = np.maximum(Y[:, 0], Y[:, 1])
-# Words follow labels; weights that are no whole numbers, so that the order of sums shows.
+# Words depend on labels; weights are not integers, so that sums depend on their order.
 X = sparse.csr_array(
     (RANDOM.random((N, V)) < 0.02 + 0.4 * (Y @ (RANDOM.random((P, V)) < 0.1))) * RANDOM.random(V)
 )
@@ -57,7 +56,7 @@ def divide(block):
     return 1 // block
 
 
-def test_sums_are_the_same_bits_and_answers_come_in_order(client):
+def test_sums_are_equal_and_results_in_order(client):
     engine = OnDask(client)
     values = RANDOM.normal(size=(23, 100)) * 10.0 ** np.arange(23)[:, None]
     here = Local().fold(slow_sum, add, values)
@@ -70,26 +69,13 @@ def test_sums_are_the_same_bits_and_answers_come_in_order(client):
 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 7, 8, 11, 16, 21])
-def test_neighbours_of_one_task_are_added_as_one_by_one(client, n):
+def test_fold_of_neighbours_equals_fold_of_blocks(client, n):
     here = Local().fold(str, "({}{})".format, range(n))
     assert OnDask(client).fold(str, "({}{})".format, range(n)) == here
     assert OnDask(client).fold(str, "({}{})".format, iter(range(n))) == here
-    promised = [client.submit(int, number, pure=False) for number in range(n)]
-    assert OnDask(client).fold(str, "({}{})".format, promised) == here
 
 
-def task_of(block):
-    from distributed import get_worker
-
-    return {str(get_worker().get_current_task())}
-
-
-def test_one_task_counts_neighbours_of_a_list_and_one_block_of_an_iterator(client):
-    assert len(OnDask(client).fold(task_of, or_, range(16))) == 4
-    assert len(OnDask(client).fold(task_of, or_, iter(range(16)))) == 16
-
-
-def test_few_blocks_are_ahead(client):
+def test_few_blocks_are_submitted_ahead(client):
     seen = []
     answers = OnDask(client).map(slow_sum, (seen.append(i) or np.ones(1) for i in range(100)))
     next(answers)
@@ -97,31 +83,12 @@ def test_few_blocks_are_ahead(client):
     answers.close()
 
 
-def test_an_error_on_a_worker_is_an_error_here(client):
+def test_error_on_a_worker_is_raised(client):
     with pytest.raises(ZeroDivisionError):
         list(OnDask(client, retries=0).map(divide, [1, 0]))
 
 
-def test_what_is_shared_through_a_folder_leaves_nothing_there(client, tmp_path):
-    engine = OnDask(client, folder=tmp_path)
-    assert list(engine.map(slow_sum, [np.ones(2)], wait=0.001)) == [2.0]
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_naive_bayes_counts_the_same(client):
-    found = NaiveBayes().fit_blocks(BLOCKS, engine=OnDask(client))
-    here = NaiveBayes().fit_blocks(iter(BLOCKS))
-    for name in ("inside", "total", "positive", "known"):
-        assert same(getattr(found.counts_, name), getattr(here.counts_, name)), name
-    np.testing.assert_allclose(found.log_odds(X), FITTED.log_odds(X), rtol=1e-12, atol=1e-12)
-
-
-def test_blocks_that_do_not_fit_are_an_error():
-    with pytest.raises(ValueError, match=r"same terms and labels.*classes=labels"):
-        NaiveBayes().fit_blocks([(X, Y), (X, Y[:, 1:])])
-
-
-def test_label_sets_in_a_bag_and_neighbourhoods_as_tasks(client):
+def test_label_sets_of_a_bag_and_neighbourhoods_are_equal(client):
     sets = [[f"l{j}" for j in np.flatnonzero(row)] for row in Y]
     names = sorted(f"l{j}" for j in range(P))
     rescorer = LabelRescorer(LogisticLabels(neighbours=6))
@@ -134,7 +101,7 @@ def test_label_sets_in_a_bag_and_neighbourhoods_as_tasks(client):
 
 
 @pytest.mark.parametrize("prune", [0.0, 0.1])
-def test_the_label_blocks_of_svms_are_tasks(client, prune):
+def test_svms_of_blocks_of_labels_are_equal(client, prune):
     svm = PlattSVM(random_state=0, prune=prune)
     here = svm.fit_out_of_fold(X, Y)
     weights, intercept = svm.coef_, svm.intercept_
@@ -144,7 +111,7 @@ def test_the_label_blocks_of_svms_are_tasks(client, prune):
     assert same(svm.intercept_, intercept)
 
 
-def test_joblibs_backend_distributes_what_shares_memory_here(client):
+def test_joblib_backend_distributes_blocks(client):
     nearest = NearestNeighbours(5).fit(X, Y)
     many = sparse.vstack([X] * 8, format="csr")
     with joblib.parallel_config(backend="dask", client=client):
@@ -157,25 +124,7 @@ def test_joblibs_backend_distributes_what_shares_memory_here(client):
     assert isinstance(engine_in_use(), Local)
 
 
-def test_a_task_does_its_work_by_itself(client):
-    assert client.submit(_engine_of_a_task).result() == "Local"
-
-
-def _engine_of_a_task():
-    with joblib.parallel_config(backend="dask"):
-        return type(engine_in_use()).__name__
-
-
-def test_the_whole_classifier(client):
-    model = LabelDependenceClassifier(
-        PlattSVM(random_state=0, top=10), labels=LogisticLabels(neighbours=6)
-    )
-    here = model.fit(X, Y).log_odds(X)
-    with using(OnDask(client)):
-        assert same(model.fit(X, Y).log_odds(X), here)
-
-
-def test_arrays_are_predicted_rescored_and_judged(client):
+def test_arrays_are_predicted_rescored_and_evaluated(client):
     dense = X.toarray()
     documents = da.from_array(dense, chunks=(100, V))
     labels = da.from_array(Y, chunks=(100, P))
@@ -214,7 +163,7 @@ def test_dataframes_and_folders_of_blocks(client, tmp_path):
     assert judged.scores() == evaluate_model_blocks(FITTED, BLOCKS).scores()
 
 
-def test_parts_that_do_not_go_together_are_an_error():
+def test_parts_that_do_not_match_raise():
     wide = da.zeros((10, 8), chunks=(5, 4))
     with pytest.raises(ValueError, match=r"whole documents.*2 chunks"):
         list(partitions(wide))
@@ -224,7 +173,7 @@ def test_parts_that_do_not_go_together_are_an_error():
         list(predict_blocks(FITTED, partitions(da.zeros((10, V), chunks=(5, V)))))
 
 
-def test_a_worker_that_dies_with_counts_in_its_hands_is_survived(client, kill_worker):
+def test_dead_worker_with_counts_is_survived(client, kill_worker):
     deaths = []
 
     def blocks():
@@ -240,14 +189,7 @@ def test_a_worker_that_dies_with_counts_in_its_hands_is_survived(client, kill_wo
     assert same(found.counts_.total, here.counts_.total)
 
 
-def test_a_worker_that_dies_over_several_blocks_is_survived(client, killing):
-    values = list(RANDOM.normal(size=(19, 100)) * 10.0 ** np.arange(19)[:, None])
-    killing("slow_sum")
-    found = OnDask(client).fold(slow_sum, add, values, wait=0.2)
-    assert found == Local().fold(slow_sum, add, values)
-
-
-def test_a_worker_that_dies_over_its_labels_is_survived(client, killing):
+def test_dead_worker_with_labels_is_survived(client, killing):
     svm = PlattSVM(random_state=0)
     many = np.hstack([Y] * 3)
     with using(OnDask(client)):
@@ -256,7 +198,7 @@ def test_a_worker_that_dies_over_its_labels_is_survived(client, killing):
     assert same(found, PlattSVM(random_state=0).fit(X, many).coef_)
 
 
-def test_a_worker_that_dies_over_its_documents_leaves_no_gap(client, kill_worker, tmp_path):
+def test_dead_worker_with_documents_leaves_no_gap(client, kill_worker, tmp_path):
     blocks = [some for some, _ in BLOCKS]
     settings = {"folder": tmp_path / "cluster", "engine": OnDask(client)}
     found = predict_blocks(FITTED, blocks, "probabilities", **settings)
@@ -265,6 +207,6 @@ def test_a_worker_that_dies_over_its_documents_leaves_no_gap(client, kill_worker
     written += found
     here = list(predict_blocks(FITTED, blocks, "probabilities", folder=tmp_path / "here"))
     assert [path.name for path in written] == [path.name for path in here]
-    # what the dead worker had begun is hidden, and has no name that an answer has
+    # files that the dead worker had not finished are hidden
     assert sorted(p for p in settings["folder"].iterdir() if p.suffix != ".part") == written
     assert [p.read_bytes() for p in written] == [p.read_bytes() for p in here]

@@ -15,7 +15,7 @@ from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.label_matrix.cells import best_of, check_top
 from labelkin.odds import count_log_odds, to_log_odds
 from labelkin.scikit_learn import rows_of
-from labelkin.solvers.sigmoid import fit_sigmoid
+from labelkin.solvers.grouped_logistic import fit_sigmoid
 from labelkin_omikuji.forest import OmikujiForest
 
 _LOSSES = {"hinge": 0, "log": 1}
@@ -179,8 +179,8 @@ class OmikujiContent(LogOddsClassifier):
         if not 0 < truth.sum() < len(truth):
             return
         pooled = fit_sigmoid(to_log_odds(scores[some], clip=self.clip)[:, None], truth[:, None])
-        if pooled.slope[0] < 0:
-            self.slope_, self.shift_ = float(-pooled.slope[0]), float(-pooled.intercept[0])
+        if pooled.slope[0] > 0:
+            self.slope_, self.shift_ = float(pooled.slope[0]), float(pooled.intercept[0])
 
     def _log_odds_at(self, scores: sparse.csr_array) -> sparse.csr_array:
         """Return the log-odds of scored cells."""

@@ -27,7 +27,7 @@ import omikuji
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.helper_process import python_command
+from labelkin.files import python_command
 from labelkin.solvers.cosine_index import unit_rows
 
 #: Seconds a process may take to try a folder: at least, and per megabyte.

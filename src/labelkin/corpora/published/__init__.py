@@ -3,19 +3,18 @@
 The entries are in ``known.toml``; each corpus has a reader in a module of this package or in
 :mod:`labelkin.corpora.arff`. A downloaded file is complete or absent: it gets its name after all
 checks. Python's own HTTP client does this in the lines below; pooch would add requests and its four
-dependencies.
+dependencies. A failed download is not repeated: the same command continues with the missing files.
 """
 
 from __future__ import annotations
 
 import hashlib
 import http.client
+import json
 import os
 import shutil
-import socket
 import tarfile
 import tempfile
-import time
 import tomllib
 import urllib.error
 import urllib.request
@@ -26,19 +25,15 @@ from importlib.resources import files
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labelkin.files import atomic_replace
 
 if TYPE_CHECKING:
     from labelkin.corpora.corpus import Corpus
 
-#: Seconds before each further attempt at an address.
-PAUSES = (1.0, 4.0)
 TIMEOUT = 60.0
 _CHUNK = 1 << 16
-#: HTTP statuses after which the same request may succeed.
-_TEMPORARY = {408, 425, 429, 500, 502, 503, 504}
 #: Errors of the network. Other errors of the system, such as a full disk, are not among them.
 _NETWORK = (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError)
 #: First bytes of archives: a web page in their place has others.
@@ -51,7 +46,7 @@ _Progress = Callable[[str, int, int | None], None]
 class RemoteFile:
     """A file of a corpus at its official site.
 
-    Size and checksum are given only if a source that can be cited contains them.
+    The checksum is given only if a source that can be cited contains it.
 
     Attributes
     ----------
@@ -59,17 +54,16 @@ class RemoteFile:
         Its name here.
     urls : tuple of str
         Its addresses, the official one first; the others are tried in order.
-    size, sha256 : int and str, optional
-        Of the complete file.
-    vouched_by : str, default ""
-        The source of size and checksum.
+    sha256 : str, default ""
+        Checksum of the complete file.
+    sha256_source : str, default ""
+        The source of the checksum.
     """
 
     name: str
     urls: tuple[str, ...]
-    size: int | None = None
-    sha256: str | None = None
-    vouched_by: str = ""
+    sha256: str = ""
+    sha256_source: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +118,7 @@ class KnownCorpus:
 
     def is_in(self, folder: Path) -> bool:
         """Return whether the corpus, or a part of it, is in a folder."""
-        return any(next(folder.glob(sign), None) is not None for sign in self.signs)
+        return any(any(folder.glob(sign)) for sign in self.signs)
 
     def places(self) -> list[Path]:
         """Return the folders in which the corpus is searched: ``$LABELKIN_DATA``, user data."""
@@ -173,24 +167,13 @@ def find(name: str) -> Path | None:
 
 def _read_table() -> Iterator[KnownCorpus]:
     text = files("labelkin.corpora.published").joinpath("known.toml").read_text(encoding="utf-8")
-    for name, entry in tomllib.loads(text).items():
-        given = (_mulan(name) if entry.pop("collection", "") == "mulan" else {}) | entry
+    entries = tomllib.loads(text)
+    collections = entries.pop("collections")
+    for name, entry in entries.items():
+        common = collections.get(entry.pop("collection", ""), {})
+        given = json.loads(json.dumps(common).replace("{name}", name)) | entry
         remote = (RemoteFile(**{**f, "urls": tuple(f["urls"])}) for f in given.pop("files", ()))
         yield KnownCorpus(name=name, files=tuple(remote), **given)
-
-
-def _mulan(name: str) -> dict[str, Any]:
-    address = f"https://sourceforge.net/projects/mulan/files/datasets/{name}.rar/download"
-    return {
-        "read": "arff:read_arff",
-        "home": "http://mulan.sourceforge.net/datasets-mlc.html",
-        "licence": "none stated by MULAN; cite the authors whom its page names",
-        "folder": f"mulan/{name}",
-        "signs": ["*.arff"],
-        "files": [{"name": f"{name}.rar", "urls": [address]}],
-        "by_hand": f"Unpack {name}.rar there (unrar, 7z and bsdtar can, Python cannot), so that "
-        f"the folder has {name}.xml, {name}-train.arff and {name}-test.arff.",
-    }
 
 
 KNOWN: Mapping[str, KnownCorpus] = MappingProxyType({one.name: one for one in _read_table()})
@@ -211,31 +194,24 @@ class FetchError(OSError):
     """
 
 
-@dataclass(frozen=True)
-class Fetched:
-    """The files of a fetched corpus, and the steps that are left.
+class Fetched(NamedTuple):
+    """The folder of a fetched corpus, and the steps that are left.
 
     Attributes
     ----------
     folder : Path
         The folder in which :func:`labelkin.corpora.load` finds the corpus.
-    files : tuple of Path
-        The files, downloaded now or before.
     by_hand : str
         Steps that are left; empty if the corpus can be loaded.
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> from labelkin.corpora import Fetched
-    >>> folder = Path("corpora", "emotions")
-    >>> fetched = Fetched(folder, (folder / "emotions.rar",), by_hand="Unpack emotions.rar there.")
-    >>> [file.name for file in fetched.files], fetched.by_hand
-    (['emotions.rar'], 'Unpack emotions.rar there.')
+    >>> Fetched(Path("corpora"), by_hand="Unpack emotions.rar there.").by_hand
+    'Unpack emotions.rar there.'
     """
 
     folder: Path
-    files: tuple[Path, ...]
     by_hand: str
 
 
@@ -243,12 +219,10 @@ def fetch(
     name: str,
     folder: str | os.PathLike[str] | None = None,
     progress: _Progress | None = None,
-    base_url: str | None = None,
 ) -> Fetched:
     """Download a known corpus from its official site.
 
-    Files that exist are kept. Size and checksum are verified if a source that can be cited contains
-    them.
+    Files that exist are kept. The checksum is verified if a source that can be cited contains it.
 
     Parameters
     ----------
@@ -257,14 +231,12 @@ def fetch(
     folder : path, optional
         Folder of its files; default: the first one that :func:`labelkin.corpora.load` searches.
     progress : callable, optional
-        Called with a file's name, its bytes so far and its bytes in all (``None``: not known).
-    base_url : str, optional
-        The address of a copy of all files, instead of the official site.
+        Called with a file's name, its bytes so far and its bytes in all (``None``: not declared).
 
     Returns
     -------
     Fetched
-        The files, and the steps that are left.
+        The folder, and the steps that are left.
 
     Raises
     ------
@@ -287,9 +259,8 @@ def fetch(
         )
     target.mkdir(parents=True, exist_ok=True)
     for file in corpus.files:
-        urls = file.urls if base_url is None else [f"{base_url.rstrip('/')}/{file.name}"]
         try:
-            download(file, target, urls, progress or (lambda name, done, total: None))
+            download(file, target, progress or (lambda name, done, total: None))
         except FetchError as error:
             raise FetchError(
                 f"{file.name} of {name} could not be fetched: {error}. "
@@ -297,7 +268,7 @@ def fetch(
             ) from None
         if corpus.unpack:
             _unpack(target / file.name, target)
-    return Fetched(target, tuple(target / file.name for file in corpus.files), corpus.by_hand)
+    return Fetched(target, corpus.by_hand)
 
 
 def _instructions(corpus: KnownCorpus, folder: Path) -> str:
@@ -308,75 +279,53 @@ def _instructions(corpus: KnownCorpus, folder: Path) -> str:
     return " ".join(["By hand:", *steps, corpus.by_hand]).strip()
 
 
-def download(file: RemoteFile, folder: Path, urls: Sequence[str], progress: _Progress) -> None:
+def download(file: RemoteFile, folder: Path, progress: _Progress) -> None:
     """Download a file into a folder if it does not exist; addresses are tried in order."""
     if (folder / file.name).exists():
         return None
     reasons = []
-    for url in urls:
-        for pause in (*PAUSES, None):
-            try:
-                return _transfer(url, file, folder / file.name, progress)
-            except FetchError as error:
-                reasons.append(f"{url}: {error}")
-                break
-            except _NETWORK as error:
-                cause = getattr(error, "reason", error)
-                is_temporary = getattr(error, "code", None) in {None, *_TEMPORARY}
-                if pause is None or not is_temporary or isinstance(cause, socket.gaierror):
-                    reasons.append(f"{url}: {error}")
-                    break
-                time.sleep(pause)
+    for url in file.urls:
+        try:
+            return _transfer(url, file, folder / file.name, progress)
+        except (FetchError, *_NETWORK) as error:
+            reasons.append(f"{url}: {error}")
     raise FetchError("; ".join(reasons))
 
 
 def _transfer(url: str, file: RemoteFile, target: Path, progress: _Progress) -> None:
     """Write a file that passes all checks; a file that fails one is discarded."""
     request = urllib.request.Request(url, headers={"User-Agent": "labelkin"})
-    digest, done = hashlib.sha256(), 0
+    digest, done, expected = hashlib.sha256(), 0, _FIRST_BYTES.get(target.suffix, b"")
     with (
         urllib.request.urlopen(request, timeout=TIMEOUT) as response,
         atomic_replace(target) as out,
     ):
         length = response.headers.get("Content-Length")
-        total = file.size if length is None else int(length)
-        progress(file.name, 0, total)
+        total = None if length is None else int(length)
         while chunk := response.read(_CHUNK):
-            if not done:
-                _check_beginning(target, chunk)
+            if not done and not chunk.startswith(expected):
+                raise FetchError(f"the file must begin with {expected!r}, got {chunk[:16]!r}")
             out.write(chunk)
             digest.update(chunk)
             done += len(chunk)
             progress(file.name, done, total)
-        if total is None and not getattr(response, "chunked", False):
-            raise FetchError("the server does not declare the size of the file")
-        if total is not None and length is not None and done < total:
-            raise ConnectionError(f"the connection was cut after {done} of {total} bytes")
-        if file.size not in (None, done):
+        if done != total and not getattr(response, "chunked", False):
             raise FetchError(
-                f"the file must have {file.size} bytes ({file.vouched_by}), got {done}"
+                f"the file must have {total or 'a declared number of'} bytes, got {done}"
             )
-        if file.sha256 not in (None, digest.hexdigest()):
+        if file.sha256 not in ("", digest.hexdigest()):
             raise FetchError(
-                f"its sha256 must be {file.sha256} ({file.vouched_by}), got {digest.hexdigest()}"
+                f"its sha256 must be {file.sha256} ({file.sha256_source}), got {digest.hexdigest()}"
             )
-
-
-def _check_beginning(target: Path, chunk: bytes) -> None:
-    expected = _FIRST_BYTES.get(target.suffix, b"")
-    if not chunk.startswith(expected):
-        raise FetchError(f"the file must begin with {expected!r}, got {chunk[:16]!r}")
 
 
 def _unpack(archive: Path, folder: Path) -> None:
     """Unpack an archive, each of the files at its top whole or not at all."""
     try:
-        with (
-            tempfile.TemporaryDirectory(prefix=".unpacking-", dir=folder) as work,
-            tarfile.open(archive) as content,
-        ):
-            content.extractall(work, filter="data")
-            for path in sorted(Path(work).iterdir()):
+        with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=folder) as work:
+            with tarfile.open(archive) as content:
+                content.extractall(work, filter="data")
+            for path in Path(work).iterdir():
                 if (folder / path.name).is_dir():
                     shutil.rmtree(folder / path.name)
                 path.replace(folder / path.name)

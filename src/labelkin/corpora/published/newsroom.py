@@ -1,16 +1,16 @@
 """A synthetic news corpus: readable texts, and label sets with known probabilities.
 
-How labels are handed out is an explicit model, sampled and solved exactly; ``newsroom.toml`` has
-its figures and all words. A **desk** takes the document (drawn by its share), and every **beat**, a
-small group of labels, is open or closed at that desk with a known chance, independently of the
-other beats. An open beat writes one **story**: one of the label sets listed for it, drawn by
-weight, where a desk may lean towards some labels, or now and then an odd one. So
+Label sets follow an explicit model, sampled and solved exactly; ``newsroom.toml`` contains its
+numbers and all words. A **desk** is drawn for each document by its share, and every **beat**, a
+small group of labels, is open or closed at that desk with a given chance, independently of the
+other beats. An open beat writes one **story**: one of its listed label sets, drawn by weight (a
+desk may prefer some labels), or rarely an unlisted one. So
 
     p(label set) = Σ_desk share(desk) · Π_beat p(labels of the beat | desk)
 
-and p(label | all other labels) takes two such sums: one with the label, one without. Every label
-set is possible but those with labels that exclude each other and those without a topic: every desk
-has a beat that is always open, and it is never the region.
+and p(label | all other labels) is a ratio of such sums with and without the label. Every label set
+is possible except those with labels that exclude each other and those without a topic: every desk
+has a beat that is always open, other than the region.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ from labelkin.files import csv_text
 from labelkin.label_matrix import LabelMatrix, read_labels
 
 RARELY_OPEN = 0.005
-"""Chance of a beat that the desk does not name."""
+"""Chance of a beat that the desk does not list."""
 ODD_STORIES = 0.01
-"""Part of an open beat's stories that are not listed ones but any labels that may go together, …"""
+"""Share of an open beat's stories that are unlisted label sets, …"""
 ODD_LABEL = 0.2
-"""… each further label making them five times rarer."""
+"""… each further label of which makes them five times rarer."""
 
-# The text depends on the label set alone, and only loosely: these chances say how loosely. They
-# were tuned until what the other labels add came near the size seen on real corpora.
+# The text depends only on the label set, with these chances. They were tuned until label evidence
+# improved predictions about as much as on real corpora.
 VOICE = 0.9
-"""Chance that a label of the document is written about, where it has none of its own."""
+"""Default chance that the text mentions a label of the document."""
 KINDS = {"own": 42, "beat": 14, "sibling": 12, "filler": 18, "aside": 14}
-"""What a sentence is about, in per cent, once every label that is written about has had one."""
+"""Subjects of sentences in per cent, after each mentioned label has had a sentence."""
 COMMON_WORD = 0.15
-"""Chance that a sentence on a label takes its actors, or its thing, from the whole beat."""
+"""Chance that a sentence on a label has actors, or a thing, of the whole beat."""
 KNOWN_PLACE = 0.9
-"""Chance that a place lies at home in a domestic document, abroad in a foreign one, …"""
+"""Chance that a place is at home in a domestic document, abroad in a foreign one, …"""
 STRAY_PLACE = 0.1
-"""… and at home (or, as often, abroad) in any other document. Else it could lie anywhere."""
+"""… and at home (or abroad) in any other document; other places have no country."""
 
 
 def newsroom(n_documents: int = 3000, *, seed: int = 0) -> Corpus:
-    r"""Write a news corpus with 38 labels that depend on one another on purpose.
+    r"""Write a synthetic news corpus with 38 labels that depend on each other.
 
     Label sets are drawn from the distribution that :func:`newsroom_truth` returns; each text is
     written from its label set alone. The three reasons for several labels that the paper gives
@@ -62,16 +62,16 @@ def newsroom(n_documents: int = 3000, *, seed: int = 0) -> Corpus:
 
     - *Mixture of topics*: a document on two topics, say software and telecoms, has sentences on
       both.
-    - *Contextualisation*: grain goes with wheat or corn, markets with two of interest-rates,
+    - *Contextualisation*: grain occurs with wheat or corn, markets with two of interest-rates,
       inflation and money-market, disaster-relief with floods or earthquakes. These labels follow
-      from the others and have hardly a word of their own.
+      from the others and have few own words.
     - *Labels that exclude each other*: domestic and foreign, victory and defeat, football and
       tennis.
 
-    Label frequencies fall from about a quarter of the documents to half a per cent. Labels share
-    words with others, often go unmentioned, and are mentioned where they do not belong. How often
-    was tuned until what the other labels add came near the size seen on real corpora: the corpus
-    shows how the method works, it is no evidence for how well.
+    Label frequencies range from about a quarter of the documents to half a per cent. Labels share
+    words with others, are often not mentioned, and are mentioned in other documents. The chances
+    were tuned to the effect of label evidence on real corpora: the corpus shows how the method
+    works, not how well.
 
     Parameters
     ----------
@@ -186,8 +186,8 @@ class NewsroomTruth:
     def log_odds(self, L: ArrayLike | sparse.sparray | sparse.spmatrix) -> NDArray[np.float64]:
         """Return the exact log-odds of p(label | all other labels), ``(n_documents, n_labels)``.
 
-        ``-inf``: the label cannot join the others (victory beside defeat). ``inf``: they cannot be
-        without it (a first topic). NaN: 0/0, the others never occur, with it or without.
+        ``-inf``: the label is impossible with the others (victory beside defeat). ``inf``: it is
+        certain (the only topic). NaN: 0/0, the others never occur.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ def newsroom_truth() -> NewsroomTruth:
 
     Examples
     --------
-    What wheat says about grain, and what weather does:
+    Log-odds of grain given wheat, and given weather:
 
     >>> truth = newsroom_truth()
     >>> grain = truth.names.tolist().index("grain")
@@ -255,11 +255,11 @@ class Desk:
     Attributes
     ----------
     share
-        The part of all documents it takes.
+        Its share of all documents.
     beats
-        The chance that a beat is open, where it is not :data:`RARELY_OPEN`.
+        The chance that a beat is open, default :data:`RARELY_OPEN`.
     leans
-        Factors on the weight of every story that holds the label.
+        Factors on the weight of every story with the label.
     """
 
     share: float
@@ -305,7 +305,7 @@ def _table(
 
 
 def _odd_stories(labels: list[str], exclusive: Sequence[Sequence[str]]) -> NDArray[np.float64]:
-    """p(label set of the beat | odd): the larger the rarer, never two that exclude each other."""
+    """p(label set of the beat | unlisted): larger sets are rarer; exclusive labels do not meet."""
     bits = _bits(len(labels))
     weights = ODD_LABEL ** bits.sum(axis=1)
     weights[0] = 0.0
@@ -364,11 +364,11 @@ class NewsroomWords:
     stories
         Label sets of every beat with their weights.
     desks, exclusive
-        The desks, and the labels of one beat that no document has both of.
+        The desks, and pairs of labels of a beat that exclude each other.
     topics
-        What is written about a label or a beat.
+        The words for a label or a beat.
     voices
-        Chance that a label of the document is written about, where it is not :data:`VOICE`.
+        Chance that the text mentions a label of the document, default :data:`VOICE`.
     beat_of, labels_of
         The beat of a label (and of a beat: itself); the labels of a beat.
     """
@@ -409,10 +409,10 @@ _HUNDRED_KINDS = [kind for kind, per_cent in KINDS.items() for _ in range(per_ce
 
 
 class _Writer:
-    """Writes the document of one label set: a headline and two to six sentences.
+    """The document of one label set: a headline and two to six sentences.
 
-    A document in which more than six labels have a say gets a sentence for each. ``uniform`` is the
-    only source of randomness.
+    A document that mentions more than six labels has a sentence for each. ``uniform`` is the only
+    source of randomness.
     """
 
     def __init__(
@@ -425,7 +425,7 @@ class _Writer:
         self.used: set[str] = set()
 
     def document(self) -> str:
-        """Write about the labels that found a voice first, about everything else after them."""
+        """Write first about the mentioned labels, then about other topics."""
         templates = self.words.templates
         headline = self.fill(self.words.headlines, self.main_topic())
         n_sentences = max(2 + int(5 * self.uniform()), len(self.voices))
@@ -437,13 +437,13 @@ class _Writer:
         return headline + "\n" + " ".join(body)
 
     def main_topic(self) -> str:
-        """Return a label with a voice or, failing that, the beat of a label."""
+        """Return a mentioned label, or the beat of a label if no label is mentioned."""
         if self.voices:
             return self.pick(self.voices)
         return self.words.beat_of[self.pick(self.labels)]
 
     def next_topic(self) -> tuple[str, str]:
-        """Draw what a sentence is about: its kind, and a label or beat."""
+        """Draw the subject of a sentence: its kind, and a label or beat."""
         kind = self.pick(_HUNDRED_KINDS)
         beat = self.words.beat_of[self.pick(self.labels)]
         if kind == "own":
@@ -453,7 +453,7 @@ class _Writer:
         return kind, self.pick(self.words.labels) if kind == "aside" else beat
 
     def fill(self, templates: Sequence[str], topic: str) -> str:
-        """Put words into a template that the document has not used; link two labels if it can."""
+        """Fill a template that the document has not used; it may link two labels."""
         lists = self.words.lists
         template = self.pick([t for t in templates if t not in self.used])
         self.used.add(template)
@@ -474,12 +474,12 @@ class _Writer:
         return template.format(**slots, **capitals)
 
     def words_of(self, topic: str) -> Topic:
-        """Return the words of the topic, or now and then those of its whole beat."""
+        """Return the words of the topic, or sometimes those of its whole beat."""
         common = self.uniform() < COMMON_WORD
         return self.words.topics[self.words.beat_of[topic] if common else topic]
 
     def place(self) -> str:
-        """Name a place; the labels domestic and foreign say where it is likely to lie."""
+        """Draw a place, at home or abroad by the labels domestic and foreign."""
         at_home = abroad = STRAY_PLACE
         if "domestic" in self.labels:
             at_home, abroad = KNOWN_PLACE, 0.0
@@ -492,7 +492,7 @@ class _Writer:
         return self.often(self.words.lists[where])
 
     def pick(self, items: Sequence[str]) -> str:
-        """Draw one item, all alike."""
+        """Draw one item, each with the same chance."""
         return items[int(self.uniform() * len(items))]
 
     def often(self, items: Sequence[str]) -> str:

@@ -27,13 +27,13 @@ from labelkin.evaluation.metrics.inputs import (
 from labelkin.evaluation.metrics.probabilities import (
     ProbabilitySums,
     Reliability,
-    read_n_bins,
     sum_probabilities,
 )
 from labelkin.evaluation.metrics.rankings import sum_rankings
 from labelkin.records import short
 from labelkin.scaling.blocks import Engine, read_parts
 from labelkin.scaling.distributed import using
+from labelkin.validation import check_whole_number
 
 #: The scores in the short representation of an evaluation.
 _SHOWN = (
@@ -146,13 +146,6 @@ subset_loss 0.500>
         lines = [f"{name:<{width}}  {value:10.5f}" for name, value in scores.items()]
         return "\n".join([self._size(), *lines])
 
-    def _repr_html_(self) -> str:
-        """Return the table of all scores for a notebook."""
-        rows = "".join(
-            f"<tr><th>{name}</th><td>{value:.5f}</td></tr>" for name, value in self.scores().items()
-        )
-        return f"<table><caption>{self._size()}</caption>{rows}</table>"
-
     @property
     def n_bins(self) -> int | None:
         """Number of bins of the calibration error; ``None`` without log-odds."""
@@ -236,7 +229,8 @@ def evaluate(
         sample_weight=sample_weight,
     )
     names = inputs.truth.names
-    chosen, bins = read_ks(ks), read_n_bins(n_bins)
+    chosen = read_ks(ks)
+    check_whole_number("n_bins", n_bins)
 
     def evaluate_block(truth: Truth, z: Any, decided: Any) -> Evaluation:
         return Evaluation(
@@ -246,7 +240,7 @@ def evaluate(
             count_decisions(truth, decided),
             sum_label_sets(truth, decided),
             None if z is None else sum_rankings(truth, z, chosen),
-            None if z is None else sum_probabilities(truth, z, bins),
+            None if z is None else sum_probabilities(truth, z, n_bins),
         )
 
     return inputs.add_up(evaluate_block)

@@ -5,7 +5,6 @@ Metrics are computed from sums over documents, which add up block by block.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -405,30 +404,3 @@ def metric_name(name: Any, choices: Iterable[str], what: str = "metric") -> str:
     choices = tuple(choices)
     check_choice(what, ours if ours in choices else name, choices)
     return str(ours)
-
-
-def greater_is_better(metric: Any) -> bool:
-    """Return the direction of a metric function; raise if it is unknown.
-
-    Known are the functions of this library and scikit-learn's, whose names end in ``_loss``,
-    ``_error`` or ``_deviance`` if lower is better.
-
-    Examples
-    --------
-    >>> from labelkin.evaluation.metrics import hamming_loss
-    >>> greater_is_better(hamming_loss)
-    False
-    """
-    if hasattr(metric, "greater_is_better"):
-        return bool(metric.greater_is_better)
-    while isinstance(metric, functools.partial):
-        metric = metric.func
-    name, module = (getattr(metric, key, "") or "" for key in ("__name__", "__module__"))
-    if module.startswith("labelkin.evaluation.metrics"):
-        return name not in LOWER_IS_BETTER
-    if module.startswith("sklearn.metrics"):
-        return not name.endswith(("_loss", "_error", "_deviance"))
-    raise ValueError(
-        f"The direction of the metric {name or metric!r} is unknown. Pass greater_is_better=True, "
-        "or False for a loss."
-    )

@@ -1,4 +1,4 @@
-"""Probabilities inputs cell by cell: squared error, log loss, and a table of reliability.
+"""Probabilities evaluated cell by cell: squared error, log loss, and a table of reliability.
 
 In all functions ``Y`` is as :class:`labelkin.LabelDependenceClassifier` takes it (unknown cells
 are skipped), ``log_odds`` are dense, ``(n_documents, n_labels)``, ±inf included, and
@@ -27,6 +27,7 @@ from labelkin.evaluation.metrics.inputs import (
 )
 from labelkin.label_matrix import Cells
 from labelkin.records import short_repr
+from labelkin.validation import check_whole_number
 
 
 def log_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
@@ -229,17 +230,6 @@ def squared_errors(truth: Truth, log_odds: FloatArray) -> FloatArray:
     return errors * errors
 
 
-def log_losses(truth: Truth, log_odds: FloatArray) -> FloatArray:
-    """Return −log P(what is true) of every cell, 0 where unknown, ``(n_documents, n_labels)``.
-
-    From log-odds of any size: log(1 + e^z), and log(1 + e^−z) for positive cells.
-    """
-    losses = _softplus(log_odds)
-    losses[truth.cells] = _softplus(-log_odds[truth.cells])
-    losses[truth.unknown_cells] = 0.0
-    return losses
-
-
 def sum_probabilities(truth: Truth, log_odds: Any, n_bins: int) -> ProbabilitySums:
     """Add up errors and bins cell by cell; labels outside the candidates have probability 0."""
     n_labels = log_odds.shape[1]
@@ -278,13 +268,6 @@ def sum_probabilities(truth: Truth, log_odds: Any, n_bins: int) -> ProbabilitySu
     )
 
 
-def read_n_bins(n_bins: int) -> int:
-    """Check the number of bins: a whole number from 1 on."""
-    if not isinstance(n_bins, int | np.integer) or n_bins < 1:
-        raise ValueError(f"n_bins must be a whole number from 1 on, got {n_bins!r}.")
-    return int(n_bins)
-
-
 def _softplus(values: FloatArray) -> FloatArray:
     """Return log(1 + e^x) for x of any size, ±inf included."""
     return np.asarray(np.log1p(np.exp(-np.abs(values))) + np.maximum(values, 0.0))
@@ -292,5 +275,5 @@ def _softplus(values: FloatArray) -> FloatArray:
 
 def _sums(Y: Any, log_odds: ArrayLike, sample_weight: Weights, n_bins: int = 1) -> ProbabilitySums:
     inputs = read_inputs(Y, log_odds=log_odds, sample_weight=sample_weight)
-    bins = read_n_bins(n_bins)
-    return inputs.add_up(lambda truth, z, _: sum_probabilities(truth, z, bins))
+    check_whole_number("n_bins", n_bins)
+    return inputs.add_up(lambda truth, z, _: sum_probabilities(truth, z, n_bins))

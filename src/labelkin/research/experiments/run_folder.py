@@ -42,8 +42,7 @@ from labelkin import files
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.research.experiments.configuration import read_experiment
 from labelkin.research.experiments.plan import Experiment, PlannedRun
-from labelkin.scaling.array_files import read_archive
-from labelkin.scaling.blocks import read_block
+from labelkin.scaling.blocks import read_archive, read_block
 
 EXPERIMENT, TRUTH, FACTS = "experiment.toml", "truth.npz", "corpus.json"
 LOG_ODDS, DECISIONS, RECORD = "log_odds.npy", "decisions.npy", "run.json"

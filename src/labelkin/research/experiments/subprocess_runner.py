@@ -23,7 +23,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from labelkin.content.platt_svm import PlattSVM
-from labelkin.helper_process import python_command
+from labelkin.files import python_command
 from labelkin.label_matrix import LabelMatrix
 from labelkin.research.experiments.train import Stopwatch
 

@@ -24,7 +24,7 @@ from labelkin.content.any_classifier import PerLabel
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.label_matrix import LabelMatrix
 from labelkin.learned.calibration import Calibration, fit_calibration
-from labelkin.learned.weights import LearnedWeight
+from labelkin.learned.fitting import LearnedWeight
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.models.builder import STRONG, build_part, view_members

@@ -1,4 +1,4 @@
-"""Platt's sigmoid against a literal transcription, SciPy's minimiser, and its laws."""
+"""Logistic regression of a few inputs against SciPy's optimiser; the sigmoid against Platt's."""
 
 import math
 
@@ -11,8 +11,57 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from labelkin.label_matrix import read_labels
-from labelkin.solvers import sigmoid as sigmoid_module
-from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
+from labelkin.solvers import grouped_logistic
+from labelkin.solvers.grouped_logistic import GroupedCells, Prior, fit_logistic, fit_sigmoid
+
+
+def world(sizes, n_inputs=3, seed=0):
+    rng = np.random.default_rng(seed)
+    n = sum(sizes)
+    inputs = rng.normal(size=(n_inputs, n)) * 2
+    offset = rng.normal(size=n)
+    target = (rng.random(n) < expit(offset + rng.normal(size=n_inputs) @ inputs)).astype(float)
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    return GroupedCells(start, inputs, offset, target, rng.uniform(0.2, 3, n))
+
+
+def scipy_fit(cells, j, prior):
+    here = slice(cells.start[j], cells.start[j + 1])
+    x = np.column_stack([*cells.inputs[:, here], np.ones(here.stop - here.start)])
+
+    def loss(theta):
+        z = cells.offset[here] + x @ theta
+        losses = cells.weight[here] * (np.logaddexp(0, z) - cells.target[here] * z)
+        return losses.sum() + 0.5 * prior.precision @ (theta - prior.centre) ** 2
+
+    return minimize(loss, prior.centre, method="BFGS", options={"gtol": 1e-9}).x
+
+
+@pytest.mark.parametrize("strength", [0.01, 1.0, 100.0])
+def test_weights_equal_scipy(strength):
+    cells = world([40, 3, 200, 1])
+    prior = Prior(np.array([0.5, -0.2, 0.1, 0.3]), np.array([1, 1, 1, 0.1]) * strength)
+    found = fit_logistic(cells, prior)
+    for j in range(4):
+        assert found[j] == pytest.approx(scipy_fit(cells, j, prior), abs=1e-4)
+
+
+def test_labels_are_independent():
+    cells, prior = world([30, 400, 7]), Prior(np.zeros(4), np.full(4, 1.0))
+    together = fit_logistic(cells, prior)
+    for j in range(3):
+        alone = fit_logistic(cells.labels(np.arange(3) == j), prior)
+        assert together[j].tolist() == alone[0].tolist()
+
+
+def test_newton_step_that_overshoots_is_halved():
+    """Separable cells with a weak prior: plain Newton steps diverge."""
+    inputs = np.concatenate([np.full(50, -1.0), np.full(50, 1.0)])[None]
+    target = (inputs[0] > 0).astype(float)
+    cells = GroupedCells(np.array([0, 100]), inputs, np.full(100, 8.0), target, np.ones(100))
+    prior = Prior(np.zeros(2), np.full(2, 1e-3))
+    found = fit_logistic(cells, prior)
+    assert found[0] == pytest.approx(scipy_fit(cells, 0, prior), abs=1e-3)
 
 
 def made_up(seed, n_documents=80, n_labels=6):
@@ -66,53 +115,23 @@ def platt_loop(f, y):
     return A, B
 
 
-def minimised(f, y, w):
-    """Return SciPy's solution for one label with smoothed targets."""
-    n_positive, n_negative = w @ y, w @ (1 - y)
-    high, low = (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)
-    t = np.where(y == 1, high, low)
-
-    def loss(line):
-        z = line[0] * f + line[1]
-        return w @ (t * np.logaddexp(0, z) + (1 - t) * np.logaddexp(0, -z))
-
-    return minimize(loss, np.zeros(2), method="BFGS", options={"gtol": 1e-7}).x
-
-
 def test_sigmoid_equals_published_algorithm():
     f, Y = made_up(0)
     fitted = fit_sigmoid(f, Y)
     expected = np.array([platt_loop(f[:, j], Y[:, j]) for j in range(Y.shape[1])])
-    np.testing.assert_allclose(fitted.slope, expected[:, 0], rtol=1e-6)
-    np.testing.assert_allclose(fitted.intercept, expected[:, 1], rtol=1e-6)
-
-
-def test_sigmoid_minimises_log_loss_of_smoothed_targets():
-    f, Y = made_up(1)
-    w = np.random.default_rng(1).uniform(0, 3, len(f))
-    fitted = fit_sigmoid(f, Y, w)
-    for j in range(Y.shape[1]):
-        A, B = minimised(f[:, j], Y[:, j], w)
-        assert (fitted.slope[j], fitted.intercept[j]) == pytest.approx((A, B), abs=2e-4)
+    np.testing.assert_allclose(np.column_stack(fitted), -expected, rtol=1e-6)
 
 
 def test_hard_targets_with_ridge_equal_scikit_learn_logistic_regression():
     f, Y = made_up(4, n_labels=2)
-    fitted = fit_sigmoid(f, Y, smooth=False, prior=SigmoidPrior(slope_precision=0.02))
+    fitted = fit_sigmoid(
+        f, Y, smooth=False, tol=1e-9, prior=Prior(np.zeros(2), np.array([0.02, 0.0]))
+    )
     for j in range(2):
         model = LogisticRegression(C=1 / (2 * 0.01), solver="newton-cholesky", tol=1e-10)
         model.fit(f[:, [j]], Y[:, j])
         expected = model.decision_function(f[:, [j]])
         np.testing.assert_allclose(fitted.log_odds(f)[:, j], expected, atol=1e-6)
-
-
-def test_separable_hard_targets_give_finite_sigmoid():
-    f = np.array([[-1.2, 3.0], [-1.0, 2.0], [1.0, -2.0], [1.5, -2.5]])
-    Y = np.array([[0, 0], [0, 0], [1, 1], [1, 1]])
-    fitted = fit_sigmoid(f, Y, smooth=False, prior=SigmoidPrior(slope_precision=2e-8))
-    assert np.isfinite([fitted.slope, fitted.intercept]).all()
-    assert fitted.slope[0] < 0 < fitted.slope[1]
-    np.testing.assert_allclose(expit(fitted.log_odds(f)), Y, atol=1e-6)
 
 
 def test_weight_k_equals_k_copies():
@@ -147,24 +166,6 @@ def test_constant_targets_give_smoothed_share(value, log_odds):
     np.testing.assert_allclose(fitted.log_odds(f), log_odds)
 
 
-def test_equal_decision_values_give_mean_target():
-    f, Y = np.full((10, 1), -1.0), np.array([[1.0]] * 3 + [[0.0]] * 7)
-    fitted = fit_sigmoid(f, Y)
-    mean = (3 * (4 / 5) + 7 * (1 / 9)) / 10
-    np.testing.assert_allclose(expit(fitted.log_odds(f)), mean, rtol=1e-5)
-
-
-@settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 10**6), order=st.permutations(range(5)))
-def test_permuted_input_gives_permuted_output(seed, order):
-    f, Y = made_up(seed, n_documents=40, n_labels=5)
-    fitted = fit_sigmoid(f, Y)
-    documents = np.random.default_rng(seed).permutation(len(f))
-    permuted = fit_sigmoid(f[documents][:, order], Y[documents][:, order])
-    np.testing.assert_allclose(permuted.slope, fitted.slope[order], rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(permuted.intercept, fitted.intercept[order], rtol=1e-6, atol=1e-8)
-
-
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6), scale=st.floats(0.2, 5), shift=st.floats(-5, 5))
 def test_log_odds_do_not_depend_on_scale_of_decision_values(seed, scale, shift):
@@ -177,7 +178,7 @@ def test_log_odds_do_not_depend_on_scale_of_decision_values(seed, scale, shift):
 def test_result_does_not_depend_on_block_size(monkeypatch):
     f, Y = made_up(7)
     together = fit_sigmoid(f, Y)
-    monkeypatch.setattr(sigmoid_module, "_BLOCK_CELLS", 1)
+    monkeypatch.setattr(grouped_logistic, "_BLOCK_CELLS", 1)
     alone = fit_sigmoid(f, Y)
     np.testing.assert_allclose(alone.slope, together.slope, rtol=1e-9)
     np.testing.assert_allclose(alone.intercept, together.intercept, rtol=1e-9)
