@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from labelkin.corpora.documents import ENDINGS, Format, format_of
 from labelkin.corpora.lines import decoded_lines, ending_of
 from labelkin.corpora.published import KNOWN, KnownCorpus, find, known_corpus
-from labelkin.lazy import lazy_names
+from labelkin.registry import lazy_names
 
 if TYPE_CHECKING:
     from labelkin.corpora.corpus import Corpus
