@@ -282,7 +282,7 @@ class TestAsAnnifIndexes:
 class TestWrongCalls:
     def test_invalid_models_are_errors(self, texts, vector_model, tmp_path):
         assert "not a labelkin model file" in call("predict", texts, texts).refused()
-        assert "There is no model file" in call("predict", tmp_path / "no", texts).refused()
+        assert "does not exist" in call("predict", tmp_path / "no", texts).refused()
         assert "takes vectors" in call("predict", vector_model, texts).refused()
 
     def test_labels_with_the_separator_need_json_lines(self, tmp_path, texts):

@@ -34,7 +34,6 @@ def inspect(
 
     Example:  labelkin inspect news.labelkin
     """
-    options.check_model(model)
     header, loaded = load_parts(model)
     from labelkin.models.builder import describe_model
     from labelkin.vocabulary import LabelNames, vocabulary_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
@@ -83,8 +83,6 @@ def predict(
 
     Example:  cat texts.txt | labelkin predict news.labelkin - --format csv > labels.csv
     """
-    options.check_model(model)
-    options.check_inputs(*input)
     if out is None and (resume or replace):
         which = "--resume continues" if resume else "--replace overwrites"
         raise ValueError(f"{which} a file: name it by --out.")
@@ -92,8 +90,7 @@ def predict(
         raise ValueError("--resume continues --out, and --replace overwrites it. Use one of them.")
     hint = "--resume continues it, --replace overwrites it; else name another."
     options.check_out(out, *input, replace=resume or replace, hint=hint)
-    reading = reading.like(model, input)
-    source = read_documents(input, input_format, reading)
+    source = read_documents(input, input_format, reading.like(model, input))
     documents = _at_least_one(source, "stdin" if input == ["-"] else ", ".join(input))
     from labelkin.prediction import Choice, answer_batches
     from labelkin.prediction import output as files
@@ -178,16 +175,16 @@ def _write(
 
 
 def read_documents(
-    input: list[str], format: Any, reading: options.DocumentReading, **wanted: Any
+    input: list[str], format: Any, reading: Mapping[str, Any], **wanted: Any
 ) -> Documents | DocumentFiles:
     """Return the documents of files and folders, or of stdin; ``wanted`` as in Documents."""
     from labelkin.corpora.documents import DocumentFiles, Documents
 
     if "-" not in input:
-        return DocumentFiles(input, format=format, **wanted, **reading.named())
+        return DocumentFiles(input, format=format, **wanted, **reading)
     if len(input) > 1:
         raise ValueError(f"stdin (-) is read alone, got {', '.join(input)}.")
-    return Documents(sys.stdin.buffer, format, name="stdin", **wanted, **reading.named())
+    return Documents(sys.stdin.buffer, format, name="stdin", **wanted, **reading)
 
 
 def reading_line(source: Documents | DocumentFiles) -> str:

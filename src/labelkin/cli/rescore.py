@@ -21,7 +21,9 @@ def rescore(
     scores: Annotated[
         Path,
         argument(
-            "A score matrix: .npz, .npy, .csv, .tsv, .jsonl, .txt (label:score).", metavar="SCORES"
+            "A score matrix: .npz, .npy, .csv, .tsv, .jsonl, .txt (label:score).",
+            metavar="SCORES",
+            exists=True,
         ),
     ],
     train: Annotated[str, option("Training labels: a corpus, or a 0/1 matrix.")],
@@ -35,7 +37,8 @@ def rescore(
         Path | None,
         option(
             "Out-of-fold scores of the training documents, which auto learns from. "
-            "[default: a weight of 0.1]"
+            "[default: a weight of 0.1]",
+            exists=True,
         ),
     ] = None,
     truth: Annotated[

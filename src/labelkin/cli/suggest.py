@@ -57,7 +57,6 @@ def suggest(
 
     Example:  labelkin suggest news.labelkin article.txt --reject corn --json
     """
-    options.check_model(model)
     document = text if as_text else _document(text)
     fitted = options.open_model(model, trusted, texts=True)
     if not fitted.has_label_evidence:

@@ -27,7 +27,7 @@ from labelkin.content.members import content_name
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora.corpus import Corpus
 from labelkin.models.classifier import LabelDependenceClassifier
-from labelkin.registry import Kind, part_class
+from labelkin.registry import SHORT, Kind, part_class
 from labelkin.text import TermWeights, TextView, WordCounts
 from labelkin.text.terms import View
 from labelkin.thresholds import LabelLimits
@@ -96,7 +96,8 @@ def plan_content(
     ('svm,naive_bayes,nearest_neighbours', 'by the features')
     """
     check_choice("preset", preset or "default", PRESETS)
-    names, views = tuple(names), tuple(views)
+    names = tuple(dict.fromkeys(SHORT.get(name, name) for name in names))
+    views = tuple(views)
     is_text = features == "text"
     is_words = is_text or features == "counts" or is_sparse
     if preset == "strong" and is_text and not names:
@@ -112,7 +113,7 @@ def plan_for_corpus(
     corpus: Corpus, preset: Preset | None, names: Sequence[str], views: Sequence[str]
 ) -> ContentPlan:
     """Return the content for a corpus; views that it cannot have are an error."""
-    named, seen = (tuple(filter(None, some)) for some in (names, views))
+    named, seen = (tuple(one.strip() for one in some if one.strip()) for some in (names, views))
     if seen and corpus.features != "text":
         raise ValueError(f"--views are of texts, and {corpus.name} has {corpus.features}.")
     if "title" in seen and not any("\n" in text for text in corpus.documents):

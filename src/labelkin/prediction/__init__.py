@@ -17,7 +17,6 @@ from labelkin.prediction.fitted_model import (
     FittedModel,
     answer_batches,
     fitted_model,
-    load_model,
 )
 from labelkin.prediction.in_blocks import (
     evaluate_documents,
@@ -37,7 +36,6 @@ __all__ = [
     "evaluate_limits",
     "evaluate_model_blocks",
     "fitted_model",
-    "load_model",
     "predict_blocks",
     "rescore_blocks",
 ]

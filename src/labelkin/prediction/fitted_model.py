@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,16 +19,13 @@ from labelkin.content.term_contributions import contributions_of, terms_of, with
 from labelkin.corpora.documents import Document
 from labelkin.corpora.lines import in_blocks
 from labelkin.estimator import LogOddsClassifier
-from labelkin.evaluation.metrics.inputs import above_zero
 from labelkin.explain.contributions import Posterior, TermExplanation, content_and_members
-from labelkin.label_matrix import Cells, best_labels, to_dense
+from labelkin.label_matrix import best_labels, to_dense
 from labelkin.label_matrix.record import names_to_columns
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.odds import to_probability
 from labelkin.scaling.blocks import Engine
 from labelkin.scaling.distributed import using
-from labelkin.storage.file import load
 from labelkin.text import WordCounts
 from labelkin.vocabulary import LabelNames, Vocabulary
 
@@ -66,7 +62,7 @@ class DocumentContent(NamedTuple):
 class FittedModel:
     """A fitted model, from documents to a posterior.
 
-    :func:`fitted_model` and :func:`load_model` return it. Several threads may use it at once.
+    :func:`fitted_model` returns it. Several threads may use it at once.
 
     Attributes
     ----------
@@ -215,15 +211,11 @@ class FittedModel:
 
     def decide(self, log_odds: Any) -> Any:
         """Return the decisions of the model's thresholds and rules."""
-        return self.classifier.decide(log_odds) if self.has_label_evidence else above_zero(log_odds)
+        return self.classifier._decisions(log_odds)
 
     def probabilities(self, log_odds: Any) -> Any:
         """Return the probabilities of the model, calibrated if it is calibrated."""
-        if self.has_label_evidence:
-            return self.classifier.probabilities(log_odds)
-        if sparse.issparse(log_odds):
-            return Cells.of(log_odds).matrix(to_probability(log_odds.data))
-        return to_probability(log_odds)
+        return self.classifier._probabilities(log_odds)
 
     def _first_and_last(self, documents: Any) -> tuple[Any, Any]:
         """Return the output of the first step and that of the last."""
@@ -233,11 +225,6 @@ class FittedModel:
         for _, step in self.steps.steps[1:]:
             vectors = step.transform(vectors)
         return first, vectors
-
-
-def load_model(path: Path, trusted: Sequence[str] = ()) -> FittedModel:
-    """Load a model file; ``trusted`` as in :func:`labelkin.load`."""
-    return fitted_model(load(path, trusted=trusted), str(path))
 
 
 def fitted_model(model: Any, name: str = "The model") -> FittedModel:
