@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.corpora import Documents
-from labelkin.prediction import Answer
+from labelkin.prediction.fitted_model import Answer
 from labelkin.prediction.output import answers_file, make_layout, resume_note
 
 IDS = st.one_of(st.integers(), st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])))

@@ -57,7 +57,7 @@ def evaluate(
             f"Note: the model was trained on documents of {loaded.name} that it is evaluated on "
             "here. Expect lower scores on new documents."
         )
-    from labelkin.prediction import evaluate_documents
+    from labelkin.prediction.in_blocks import evaluate_documents
 
     with watching(quiet), options.cluster(dask) as engine:
         found = evaluate_documents(fitted, documents, labels, engine)
@@ -111,7 +111,7 @@ def optimize(
     fitted = options.open_model(model, trusted)
     _, chosen, documents, labels = _read_part(model, fitted, corpus, reading, part, quiet)
     print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
-    from labelkin.prediction import evaluate_documents, evaluate_limits
+    from labelkin.prediction.in_blocks import evaluate_documents, evaluate_limits
 
     table = evaluate_limits(fitted, documents, labels)
     own = evaluate_documents(fitted, documents, labels).scores()

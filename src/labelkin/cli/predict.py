@@ -16,8 +16,11 @@ from labelkin.cli.printing import counted, print_message, resumable, watching
 
 if TYPE_CHECKING:
     from labelkin.corpora.documents import Document, DocumentFiles, Documents
-    from labelkin.prediction import Answer
+    from labelkin.prediction.fitted_model import Answer
     from labelkin.prediction.output import Layout
+
+#: Endings of files with about a document per line.
+_LINES = (".jsonl", ".ndjson", ".csv", ".tsv", ".txt")
 
 
 @options.expand
@@ -92,8 +95,8 @@ def predict(
     options.check_out(out, *input, replace=resume or replace, hint=hint)
     source = read_documents(input, input_format, reading.like(model, input))
     documents = _at_least_one(source, "stdin" if input == ["-"] else ", ".join(input))
-    from labelkin.prediction import Choice, answer_batches
     from labelkin.prediction import output as files
+    from labelkin.prediction.fitted_model import Choice, answer_batches
     from labelkin.scaling.progress import track
 
     fitted = options.open_model(model, trusted, texts=True)
@@ -197,18 +200,11 @@ def reading_line(source: Documents | DocumentFiles) -> str:
 
 
 def _count_documents(sources: list[str]) -> int | None:
-    """Return the approximate number of documents, by lines or files; ``None``: not known."""
-    total = 0
-    for path in map(Path, sources):
-        if path.is_dir():
-            total += sum(1 for _ in path.glob("*.txt"))
-        elif not path.is_file() or path.suffix.lower() in (".json", ".gz", ".bz2", ".xz"):
-            return None
-        else:
-            with path.open("rb") as file:
-                while chunk := file.read(1 << 20):
-                    total += chunk.count(b"\n")
-    return total or None
+    """Return the approximate number of documents, by lines; ``None``: not known."""
+    files = [Path(one) for one in sources]
+    if not all(one.is_file() and one.suffix.lower() in _LINES for one in files):
+        return None
+    return sum(sum(1 for _ in one.open("rb")) for one in files) or None
 
 
 def _print_text(text: str) -> None:

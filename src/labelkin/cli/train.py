@@ -14,7 +14,6 @@ from labelkin.cli.printing import (
     print_message,
     print_pairs,
     print_scores,
-    size_text,
     watching,
 )
 
@@ -104,6 +103,8 @@ def train(
         held_out = f"{counted(len(loaded.test), 'test document')} held out and scored at the end"
         print_message(f"{held_out}; --all also learns from them.", quiet)
 
+    from rich.filesize import decimal
+
     from labelkin.corpora.corpus import labels_of
     from labelkin.curation.corrected_corpus import training_documents
     from labelkin.models.builder import DEFAULTS, build_model, plan_for_corpus
@@ -170,7 +171,7 @@ def train(
         echo("")
         title = counted(len(loaded.test), "test document")
         print_scores({"model": held_out_scores(model, documents, label_sets)}, title)
-    print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
+    print_pairs([("", ""), ("model", str(out)), ("size", decimal(out.stat().st_size))])
 
 
 def _threshold_rule(

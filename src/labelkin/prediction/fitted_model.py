@@ -196,17 +196,12 @@ class FittedModel:
     ) -> Any:
         """Return the posterior log-odds, ``(n_documents, n_labels)``, a CSR array of candidates.
 
-        ``known`` and ``rescorer`` are those of :meth:`posterior`.
+        ``known`` and ``rescorer`` are those of :meth:`posterior`, for models with label evidence.
         """
-        return self.scores_of_vectors(self.vectors(documents), known, rescorer)
-
-    def scores_of_vectors(
-        self, vectors: Any, known: Any = None, rescorer: LabelRescorer | None = None
-    ) -> Any:
-        """Return the posterior log-odds of documents that are vectors already."""
+        vectors = self.vectors(documents)
+        if known is None and rescorer is None:
+            return self.classifier.log_odds(vectors)
         content = self.content_classifier.log_odds(vectors)
-        if not self.has_label_evidence:
-            return content
         return (rescorer or self.classifier.rescorer_).rescore(content, known)
 
     def decide(self, log_odds: Any) -> Any:
@@ -390,7 +385,7 @@ def _answer(
             raise ValueError(f"{one.place}: an id must be on one line, got {one.name!r}.")
     texts = [document.text for document in documents]
     vectors = model.vectors(texts)
-    log_odds = to_dense(model.scores_of_vectors(vectors))
+    log_odds = to_dense(model.classifier.log_odds(vectors))
     few = model.has_few_words(texts, vectors).tolist()
     probabilities = model.probabilities(log_odds)
     if allowed is not None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from labelkin.corpora.documents import TABLES, Document, DocumentFiles, Documents, format_of
+from labelkin.corpora.documents import TABLES, Document, DocumentFiles, Documents
 from labelkin.files import annotate_os_errors, csv_text, plain_cell, to_disk, try_lock, write_atomic
 from labelkin.prediction.fitted_model import Answer
 
@@ -344,13 +344,11 @@ def table_conventions(
         Whether answers are written to a file, which has an encoding.
     """
     first = source if isinstance(source, Documents) else source.parts[0]
-    path = first.path
-    format = format_of(path) if first.format is None and path else first.format
-    if format not in TABLES or kind not in TABLES:
+    if kind not in TABLES:
         return {}
     labels = replace(first, needed=(), optional=("labels",))
     with suppress(ValueError):  # labels that cannot be read are not needed here
-        next(iter(labels if path else ()), None)
+        next(iter(labels if first.path else ()), None)
     encoding = first.encoding or first.understood.encoding or "utf-8"
     try:
         "".join(texts).encode(encoding)
