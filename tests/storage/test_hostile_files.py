@@ -348,7 +348,7 @@ OBJECTS_IN = {
 def shared_parts():
     """The fields of named tuples and frozen records that have a hash."""
     from labelkin.storage import trusted
-    from labelkin.storage.encoders import fields_of
+    from labelkin.storage.codec import fields_of
 
     name = "LinearTerm"
     return chain(60, name, fields_of(trusted.named("class", name)))

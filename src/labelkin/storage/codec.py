@@ -1,7 +1,7 @@
 """Models ↔ JSON and arrays.
 
 Values of JSON, also lists, are stored as they are. All others are a mapping with one key, their
-type: ``{"tuple": [...]}``, ``{"array": 3}``; ``encoders`` contains all types. Objects, sparse
+type: ``{"tuple": [...]}``, ``{"array": 3}``; ``FORMS`` contains all types. Objects, sparse
 matrices and arrays of objects are numbered *parts*: each refers only to parts before it, is written
 once however often it occurs, and is one object again when it is read.
 
@@ -12,32 +12,34 @@ then their attributes.
 
 from __future__ import annotations
 
+import json
+import math
+import os
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from labelkin.storage.encoders import (
-    FORMS,
-    PART_TAGS,
-    is_json,
-    is_key,
-    read_list,
-    read_numbered,
-    tag_of,
-)
+from labelkin.storage import trusted
 from labelkin.storage.file import (
+    MOST_UNUSED,
     Bytes,
     ModelFile,
     describe,
     is_storable,
     read_arrays,
+    read_dtype,
+    read_shape,
     shown,
 )
+from labelkin.validation import check_compressed
 
 _DEEPEST = 100
 #: References that are followed when a model is walked through: at least, and per part of the file.
@@ -49,6 +51,302 @@ _RESCORER = (
     "its scores"
 )
 _CLASSES = f"Use a class that labelkin.storage.trusted lists, {_RESCORER}."
+_SPARSE = {
+    kind.__name__: kind
+    for kind in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix)
+}
+
+
+class Form(NamedTuple):
+    """How values of some types are written, and read again.
+
+    Attributes
+    ----------
+    types
+        The types, exactly; values of other types are NumPy scalars or objects.
+    write
+        Value → JSON.
+    read
+        JSON → value; ``ValueError`` for any other JSON.
+    """
+
+    types: tuple[type, ...]
+    write: Callable[[Encoder, Any], Any]
+    read: Callable[[Decoder, Any], Any]
+
+
+def _form(types: Iterable[type], write: Callable[[Any], Any], read: Callable[[Any], Any]) -> Form:
+    """Return the form of values that are other values in disguise.
+
+    ``write`` returns ``None`` for one that cannot be written.
+    """
+
+    def write_disguised(encoder: Encoder, value: Any) -> Any:
+        plain = write(value)
+        if plain is None:
+            raise encoder.unknown(value)
+        return encoder.encode(plain)
+
+    def read_disguised(decoder: Decoder, written: Any) -> Any:
+        # A list in a tag is one level, as it was when it was written.
+        return read(decoder.items(written) if type(written) is list else decoder.decode(written))
+
+    return Form(tuple(types), write_disguised, read_disguised)
+
+
+def is_key(value: Any) -> bool:
+    """Return whether a value may be a key: its size bounds the time of hashing it.
+
+    Objects are not, even where they have a hash: they may share parts, each of which would be
+    hashed as often as there are ways to it.
+    """
+    if type(value) in (tuple, frozenset):
+        return all(map(is_key, value))
+    plain = (str, int, bool, float, bytes)
+    return value is None or type(value) in plain or isinstance(value, np.generic)
+
+
+def _write_dict(encoder: Encoder, value: dict[Any, Any]) -> Any:
+    keys = encoder.items(value, enumerate(value), ".keys() number {}")
+    encoder.check_keys(value)
+    return [keys, encoder.items(value, value.items(), "[{!r}]")]
+
+
+def _read_dict(decoder: Decoder, written: Any) -> dict[Any, Any]:
+    keys, values = read_list(written, 2)
+    keys, values = decoder.keys(keys), decoder.items(values)
+    if len(keys) != len(values):
+        raise ValueError(f"a mapping has {len(keys)} keys and {len(values)} values")
+    return dict(zip(keys, values, strict=True))
+
+
+def _write_set(encoder: Encoder, value: Iterable[Any]) -> Any:
+    """Write a set in sorted order: the order of a set differs from run to run."""
+    written = encoder.items(value, enumerate(value), " element {}")
+    encoder.check_keys(value)
+    return sorted(written, key=json.dumps)
+
+
+def _read_float(written: Any) -> float:
+    number = float(_text(written))
+    if math.isfinite(number):
+        raise ValueError(f"{written!r} is no infinity and no NaN")
+    return number
+
+
+def _write_array(encoder: Encoder, array: NDArray[Any]) -> int:
+    encoder.check_dtype(array.dtype)
+    encoder.arrays.append(array)
+    return len(encoder.arrays) - 1
+
+
+def _read_scalar(array: Any) -> Any:
+    if not isinstance(array, np.ndarray) or array.shape:
+        raise ValueError("a scalar must be an array without dimensions")
+    return array[()]
+
+
+def _write_objects(encoder: Encoder, array: NDArray[np.object_]) -> Any:
+    items = enumerate(array.ravel().tolist())
+    return [list(array.shape), encoder.items(array, items, ".ravel()[{}]")]
+
+
+def _read_objects(decoder: Decoder, written: Any) -> NDArray[np.object_]:
+    shape, items = read_list(written, 2)
+    shape, items = read_shape(shape), decoder.items(items)
+    if math.prod(shape) != len(items):
+        raise ValueError(f"an array of shape {shape} has {len(items)} objects")
+    flat = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):  # one by one: NumPy would unpack sequences
+        flat[i] = item
+    return flat.reshape(shape)
+
+
+def _write_sparse(matrix: Any) -> list[Any] | None:
+    if matrix.ndim != 2:
+        return None
+    n_stored = int(matrix.indptr[-1])  # there may be room for more
+    parts = matrix.data[:n_stored], matrix.indices[:n_stored], matrix.indptr
+    return [type(matrix).__name__, [int(n) for n in matrix.shape], *parts]
+
+
+def _read_sparse(written: Any) -> Any:
+    name, shape, data, indices, indptr = read_list(written, 5)
+    if not isinstance(name, str) or name not in _SPARSE:
+        raise ValueError(f"a sparse matrix is a {shown(name)}")
+    if not all(isinstance(part, np.ndarray) for part in (data, indices, indptr)):
+        raise ValueError("the parts of a sparse matrix must be arrays")
+    shape = read_shape(shape)
+    check_compressed(shape if name.startswith("csr") else shape[::-1], data, indices, indptr)
+    if max(shape) > max(MOST_UNUSED, len(indptr)):
+        raise ValueError(f"a sparse matrix of {len(data)} values has the shape {shape}")
+    matrix = _SPARSE[name]((data, indices, indptr), shape=shape)
+    matrix.indices, matrix.indptr = indices, indptr  # SciPy would choose narrower integers
+    return matrix
+
+
+def _write_object(encoder: Encoder, value: Any) -> Any:
+    name = trusted.name_of(type(value))
+    if name is None:
+        raise encoder.unknown(value)
+    attributes = _attributes(value, trusted.NOT_STORED.get(name, {}))
+    try:
+        trusted.check_state(name, attributes)
+    except ValueError as error:
+        rule, hint = "A model file must be safe to load", "Change that and train again."
+        raise encoder.error(ValueError, rule, str(error), hint) from None
+    encoder.class_names.add(name)
+    written = encoder.items(value, attributes.items(), ".{}")
+    return [name, dict(zip(attributes, written, strict=True))]
+
+
+def _attributes(value: Any, not_stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an object, without metadata requests and those computed again."""
+    kind = type(value)
+    return {name: getattr(value, name) for name in fields_of(kind)} | {
+        name: attribute
+        for name, attribute in getattr(value, "__dict__", {}).items()
+        if name not in (*not_stored, "_metadata_request")
+        and not isinstance(getattr(kind, name, None), cached_property)
+    }
+
+
+def _read_object(decoder: Decoder, written: Any) -> Any:
+    name, attributes = read_list(written, 2)
+    kind = trusted.named("class", name)
+    if not isinstance(attributes, dict):
+        raise ValueError(f"the attributes of {name} are no mapping")
+    state = {key: decoder.decode(value) for key, value in attributes.items()}
+    _check_attributes(name, kind, state)
+    trusted.check_state(name, state)
+    decoder.class_names.add(name)
+    if state.get("n_jobs") is not None:  # of another machine
+        state["n_jobs"] = min(state["n_jobs"], os.cpu_count() or 1)
+    if issubclass(kind, tuple):
+        return kind(**state)
+    made: Any = object.__new__(kind)
+    state |= trusted.NOT_STORED.get(name, {})
+    if hasattr(made, "__dict__"):
+        vars(made).update(state)  # past properties, which are code
+    else:
+        for key, value in state.items():
+            object.__setattr__(made, key, value)
+    return made
+
+
+def _check_attributes(name: str, kind: Any, state: dict[str, Any]) -> None:
+    """Raise for impossible attributes, and for objects of labelkin that lack some."""
+    strange = [
+        key
+        for key in state
+        if not key.isidentifier()
+        or key.startswith("__")
+        or (key not in fields_of(kind) and callable(getattr(kind, key, None)))  # a method's place
+    ]
+    if strange:
+        raise ValueError(f"{name} has the attribute {strange[0][:80]!r}")
+    needed = set(fields_of(kind))
+    if not needed and not name.startswith("sklearn."):
+        needed = set(kind._get_param_names())
+    lacking = sorted(needed - set(state))
+    if lacking:
+        raise ValueError(
+            f"{name} lacks {', '.join(lacking)}, which this version has; read the file with the "
+            "version that wrote it, or train again"
+        )
+    if "__slots__" in vars(kind) and set(state) != needed:
+        raise ValueError(f"{name} has other fields than {', '.join(sorted(needed))}")
+
+
+def _write_type(kind: type) -> str | None:
+    return next((name for name, known in trusted.TYPES.items() if known is kind), None)
+
+
+def _write_dtype(dtype: np.dtype[Any]) -> str | None:
+    return dtype.str if is_storable(dtype) and dtype.isnative else None
+
+
+def _read_slice(ends: Any) -> slice:
+    if not isinstance(ends, list) or len(ends) != 3:
+        raise ValueError("a slice has three ends")
+    return slice(*ends)
+
+
+_FUNCTIONS = (type(_form), type(len), np.ufunc)
+_DTYPES = {type(np.dtype(code)) for code in f"?efdUS{np.typecodes['AllInteger']}"}
+FORMS: dict[str, Form] = {
+    "int": _form([int], hex, lambda written: int(_text(written), 16)),
+    "float": _form([float], repr, _read_float),
+    "bytes": _form([bytes], bytes.hex, lambda written: bytes.fromhex(_text(written))),
+    "tuple": _form([tuple], list, lambda written: tuple(read_list(written))),
+    "dict": Form((dict,), _write_dict, _read_dict),
+    "set": Form((set,), _write_set, lambda decoder, written: set(decoder.keys(written))),
+    "frozenset": Form(
+        (frozenset,), _write_set, lambda decoder, written: frozenset(decoder.keys(written))
+    ),
+    "slice": _form([slice], lambda value: [value.start, value.stop, value.step], _read_slice),
+    "type": _form([type], _write_type, partial(trusted.named, "type")),
+    "function": _form(_FUNCTIONS, trusted.name_of, partial(trusted.named, "function")),
+    "dtype": _form(_DTYPES, _write_dtype, read_dtype),
+    "scalar": _form([], np.asarray, _read_scalar),
+    "array": Form(
+        (np.ndarray, np.memmap),
+        _write_array,
+        lambda decoder, written: read_numbered(decoder.arrays, written, "array"),
+    ),
+    "objects": Form((), _write_objects, _read_objects),
+    "sparse": _form(_SPARSE.values(), _write_sparse, _read_sparse),
+    "object": Form((), _write_object, _read_object),
+}
+PART_TAGS = ("object", "objects", "sparse")
+_TAGS: dict[type, str] = {kind: tag for tag, form in FORMS.items() for kind in form.types}
+
+
+def tag_of(value: Any) -> str:
+    """Return under which tag a value is written."""
+    tag = _TAGS.get(type(value), "scalar" if isinstance(value, np.generic) else "object")
+    return "objects" if tag == "array" and value.dtype == object else tag
+
+
+def is_json(value: Any) -> bool:
+    """Return whether a value is one of JSON, lists and mappings aside, and comes back as it is."""
+    kind = type(value)
+    if kind is int:
+        return -(2**63) <= value < 2**63
+    if kind is float:
+        return math.isfinite(value)
+    return kind is str or kind is bool or value is None
+
+
+def fields_of(kind: Any) -> tuple[str, ...]:
+    """Return the fields of a named tuple or dataclass; other classes have none."""
+    listed = fields(kind) if is_dataclass(kind) else ()
+    return getattr(kind, "_fields", tuple(field.name for field in listed))
+
+
+def read_list(written: Any, length: int | None = None) -> list[Any]:
+    """Return a value that must be a list, of ``length`` items if given."""
+    if not isinstance(written, list) or (length is not None and len(written) != length):
+        came = shown(written)
+        if isinstance(written, list):
+            came += f" of {len(written)}"
+        raise ValueError(f"a list of {length or 'things'} is expected, got {came}")
+    return written
+
+
+def _text(written: Any) -> str:
+    if not isinstance(written, str):
+        raise ValueError(f"a text is expected, got {shown(written)}")
+    return written
+
+
+def read_numbered(things: list[Any], number: Any, what: str) -> Any:
+    """Return the thing that a number stands for."""
+    if type(number) is not int or not 0 <= number < len(things):
+        raise ValueError(
+            f"it refers to {what} {str(number)[:80]} where there are {len(things)} so far"
+        )
+    return things[number]
 
 
 def encode_model(model: Any) -> tuple[dict[str, Any], list[NDArray[Any]], list[str]]:
