@@ -73,7 +73,7 @@ def suggest(
             "Note: the model knows few words of the text, or none. Another language, or another "
             "subject? Check the labels."
         )
-    posterior = fitted.posterior(content, known)
+    posterior = fitted.posterior(content, known if any(known.values()) else None)
     best = None
     if include or exclude:
         allowed = fitted.names.allowed(include or (), exclude or ())

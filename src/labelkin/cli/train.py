@@ -18,6 +18,7 @@ from labelkin.cli.printing import (
 )
 
 if TYPE_CHECKING:
+    from labelkin.corpora import Corpus
     from labelkin.thresholds import ThresholdRule
     from labelkin.vocabulary import Vocabulary
 
@@ -100,14 +101,14 @@ def train(
     loaded = reading.corpus(corpus, quiet)
     is_tested = len(loaded.test) > 0 and not all_documents
     if is_tested:
-        held_out = f"{counted(len(loaded.test), 'test document')} held out and scored at the end"
-        print_message(f"{held_out}; --all also learns from them.", quiet)
+        held_out = counted(len(loaded.test), "test document")
+        note = f"{held_out} held out and scored at the end; --all also learns from them."
+        print_message(note, quiet)
 
     from rich.filesize import decimal
 
     from labelkin.corpora.corpus import labels_of
-    from labelkin.curation.corrected_corpus import training_documents
-    from labelkin.models.builder import DEFAULTS, build_model, plan_for_corpus
+    from labelkin.models.builder import FAST_WEIGHT, build_model, plan_for_corpus
     from labelkin.models.training import fit_and_evaluate, held_out_scores
     from labelkin.storage.file import save
     from labelkin.text import WordCounts
@@ -115,24 +116,23 @@ def train(
 
     plan = plan_for_corpus(loaded, preset, (content or "").split(","), (views or "").split(","))
     concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
-    documents, found, mark, corrections = training_documents(loaded, all_documents, saved_work)
-    if corrections:
-        print_message(f"{saved_work}: {corrections}.", quiet)
-    label_sets = current_labels(found, concepts)
+    labels_of_all, mark = labels_of(loaded), None
+    part = slice(None) if all_documents else loaded.train
+    documents, label_sets = loaded.documents[part], labels_of_all.rows(part)
+    if saved_work is not None:
+        documents, label_sets, mark = _with_saved_work(loaded, part, saved_work, quiet)
+    label_sets = current_labels(label_sets, concepts)
     n_documents, n_labels = label_sets.shape
     label_names = label_sets.names.tolist()
-    shown = label_names
-    if concepts is not None:
-        shown = _matched(label_names, concepts, vocab or loaded.name, quiet)
-    if evidence_weight is None:
-        evidence_weight = DEFAULTS[preset or "default"].get("evidence_weight", "auto")
+    shown = _matched(label_names, concepts, vocab or loaded.name, quiet)
+    default_weight = FAST_WEIGHT if preset == "fast" else "auto"
     model = build_model(
         plan,
         WordCounts(**vars(words)),
         top=top,
         labels=labels,
         variant=variant,
-        evidence_weight=evidence_weight,
+        evidence_weight=default_weight if evidence_weight is None else evidence_weight,
         thresholds=rule,
         rules=None if rules is None else options.read_rules(label_names, rules, concepts, quiet),
         n_jobs=n_jobs,
@@ -167,10 +167,9 @@ def train(
     print_scores(scores)
     if is_tested:
         documents = loaded.documents[loaded.test]
-        label_sets = current_labels(labels_of(loaded).rows(loaded.test), concepts)
+        label_sets = current_labels(labels_of_all.rows(loaded.test), concepts)
         echo("")
-        title = counted(len(loaded.test), "test document")
-        print_scores({"model": held_out_scores(model, documents, label_sets)}, title)
+        print_scores({"model": held_out_scores(model, documents, label_sets)}, held_out)
     print_pairs([("", ""), ("model", str(out)), ("size", decimal(out.stat().st_size))])
 
 
@@ -188,8 +187,22 @@ def _threshold_rule(
     return LabelLimits(rule, at_least=least, at_most=at_most) if has_limits else rule
 
 
-def _matched(labels: list[Any], vocabulary: Vocabulary, source: str, quiet: bool) -> list[Any]:
+def _with_saved_work(corpus: Corpus, part: Any, saved_work: Path, quiet: bool) -> Any:
+    """Return training documents, their labels, and the position in the saved work."""
+    from labelkin.curation.corrected_corpus import training_documents
+
+    documents, labels, mark, corrections = training_documents(corpus, part, saved_work)
+    if corrections:
+        print_message(f"{saved_work}: {corrections}.", quiet)
+    return documents, labels, mark
+
+
+def _matched(
+    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool
+) -> list[Any]:
     """Report how many labels a vocabulary names; return the names. No name is an error."""
+    if vocabulary is None:
+        return labels
     from labelkin.vocabulary import LabelNames
 
     names = LabelNames(labels, vocabulary)

@@ -21,6 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.corpora import KNOWN, Corpus, load, text_format
@@ -49,28 +51,26 @@ class TrainingDocuments(NamedTuple):
 
     documents: Any
     labels: LabelMatrix
-    mark: list[Any] | None = None
-    corrections: str = ""
+    mark: list[Any]
+    corrections: str
 
 
 def training_documents(
-    corpus: Corpus, all_documents: bool = False, saved_work: Path | None = None
+    corpus: Corpus, part: slice | NDArray[np.int64], saved_work: Path
 ) -> TrainingDocuments:
-    """Return the training part of a corpus, with corrected labels and further documents.
+    """Return a part of a corpus, with corrected labels and further documents.
 
     Parameters
     ----------
     corpus
-        Contains a split.
-    all_documents
-        Whether test documents are included.
+        Contains the documents.
+    part
+        The training documents.
     saved_work
         A file of a service: reviewed issues of an audit, and further documents with their labels.
     """
-    part: Any = slice(None) if all_documents else corpus.train
+    documents: Any
     documents, labels = corpus.documents[part], labels_of(corpus).rows(part)
-    if saved_work is None:
-        return TrainingDocuments(documents, labels)
     made = ""
     texts, label_sets, mark = read_saved_documents(saved_work)
     if changes := chosen_changes(read_answers(saved_work)):

@@ -35,12 +35,8 @@ from labelkin.validation import check_choice
 
 Preset = Literal["fast", "default", "strong"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
-#: Parameters of the classifier that differ from its own defaults.
-DEFAULTS: dict[Preset, dict[str, Any]] = {
-    "fast": {"evidence_weight": 0.1},  # learning the weight would take most of the time
-    "default": {},
-    "strong": {"thresholds": LabelLimits(at_least="auto")},
-}
+#: Evidence weight of the preset "fast": learning it would take most of the time.
+FAST_WEIGHT = 0.1
 #: Views of a text, and all of it with the words of its title as separate features.
 VIEWS: tuple[str, ...] = (*get_args(View), "titled_text")
 #: The views of the strong preset.
@@ -295,7 +291,11 @@ def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> An
     'title'
     """
     plan = plan_content(name)  # also checks the name
-    return build_model(plan, words, **{**DEFAULTS[name], **options})
+    if name == "fast":
+        options = {"evidence_weight": FAST_WEIGHT, **options}
+    if name == "strong":
+        options = {"thresholds": LabelLimits(at_least="auto"), **options}
+    return build_model(plan, words, **options)
 
 
 def describe_model(model: Any) -> dict[str, Any]:

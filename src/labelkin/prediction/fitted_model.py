@@ -21,7 +21,6 @@ from labelkin.corpora.lines import in_blocks
 from labelkin.estimator import LogOddsClassifier
 from labelkin.explain.contributions import Posterior, TermExplanation, content_and_members
 from labelkin.label_matrix import best_labels, to_dense
-from labelkin.label_matrix.record import names_to_columns
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.scaling.blocks import Engine
@@ -89,14 +88,14 @@ class FittedModel:
         self.classifier = classifier
         self.labels: NDArray[Any] = np.asarray(classifier.label_names_)
         first = classifier if steps is None else steps[0]
-        self.takes_texts = bool(get_tags(first).input_tags.string)
+        is_counting = isinstance(first, WordCounts)
+        self.takes_texts = is_counting or bool(get_tags(first).input_tags.string)
         self.has_label_evidence = isinstance(classifier, LabelDependenceClassifier)
         self.content_classifier = classifier.content_ if self.has_label_evidence else classifier
         self.vocabulary: Vocabulary | None = getattr(classifier, "concepts_", None)
         rule = getattr(classifier, "thresholds_", None)
         self.needs_batch = bool(getattr(rule, "needs_batch", False))
         # Word counts cache the words of earlier documents.
-        is_counting = isinstance(first, WordCounts)
         self._first_step = first.counter(_MOST_WORDS) if is_counting else None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -165,13 +164,14 @@ class FittedModel:
 
         ``None`` if the content classifier has no exact contributions, such as a forest.
         """
-        columns = names_to_columns(labels, self.labels)
+        terms, place = self.terms, {label: j for j, label in enumerate(self.labels.tolist())}
+        columns = np.array([place[label] for label in labels], dtype=int)
         found = contributions_of(self.content_classifier, vectors, columns)
         if found is None:
             return None
         return [
             [
-                TermExplanation.of(label, with_term_names(one, self.terms), top)
+                TermExplanation.of(label, with_term_names(one, terms), top)
                 for label, one in zip(labels, row, strict=True)
             ]
             for row in found
@@ -234,7 +234,6 @@ def fitted_model(model: Any, name: str = "The model") -> FittedModel:
     """
     if isinstance(model, FittedModel):
         return model
-    check_is_fitted(model)
     steps = None
     classifier = model
     if isinstance(model, Pipeline):
@@ -245,6 +244,8 @@ def fitted_model(model: Any, name: str = "The model") -> FittedModel:
             f"{name} must be one of labelkin's classifiers, or a pipeline that ends in one, got a "
             f"{type(classifier).__name__}. labelkin train makes such files."
         )
+    if not hasattr(classifier, "label_names_"):
+        check_is_fitted(classifier)  # raises
     if classifier.target_kind_ != "multilabel":
         raise ValueError(
             f"{name} must have learned label sets, and has learned one class per document. Train "
