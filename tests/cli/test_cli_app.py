@@ -224,18 +224,11 @@ class TestMissingExtras:
         json.dumps({"id": i, "text": text, "labels": text.split()[-1:]}) + "\n"
         for i, text in enumerate(["black tea", "green tea", "hot milk", "cold milk"] * 3)
     )
-    SMALL = """
-name = "small"
-corpus = {name = "newsroom", options = {n_documents = 60}}
-content.NB = {classifier = "naive_bayes"}
-labels.BLR = {classifier = "logistic"}
-"""
 
     @pytest.fixture
     def folder(self, tmp_path):
         (tmp_path / "tea.jsonl").write_text(self.TEA)
         (tmp_path / "tea.ttl").write_text("@prefix skos: <http://www.w3.org/2004/02/skos/core#> .")
-        (tmp_path / "small.toml").write_text(self.SMALL)
         (tmp_path / "m.labelkin").touch()
         return tmp_path
 
@@ -245,10 +238,7 @@ labels.BLR = {classifier = "logistic"}
         ("missing", "arguments", "extra"),
         [
             ("typer", ["--version"], "cli"),
-            ("rich", ["corpus", "list"], "cli"),
             ("rich", ["train", "--help"], "cli"),
-            ("rich", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"], "cli"),
-            ("jinja2", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"], "cli"),
             ("Stemmer", TRAIN, "text"),
             ("rdflib", [*TRAIN, "--rules", "tea.ttl", "--no-stem"], "skos"),
             ("fastapi", ["serve", "m.labelkin"], "serve"),

@@ -190,16 +190,6 @@ class TestExperimentsByName:
         assert "mine.toml exists: name another by --out, or delete it." in message
 
 
-def test_without_typer_the_command_names_the_extra(tmp_path):
-    (tmp_path / "typer.py").write_text("raise ModuleNotFoundError('no typer', name='typer')\n")
-    with start("--version", PYTHONPATH=str(tmp_path)) as process:
-        out, message = process.communicate(timeout=120)
-    assert (process.returncode, out) == (2, "")
-    assert (
-        message == 'labelkin: The command line needs typer and rich: pip install "labelkin[cli]"\n'
-    )
-
-
 def test_scores_tests_and_intervals_are_those_of_the_library(ran):
     results = read_results(ran[0] / "results")
     one, other = results.corpora[0].run("NB"), results.corpora[0].run("NB+BLR+M2")

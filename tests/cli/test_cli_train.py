@@ -65,6 +65,7 @@ def tea(tmp_path):
     [
         (["--content", "naive_bayes"], "content_=NaiveBayes"),
         (["--content", "nearest_neighbours"], "content_=NearestNeighbours"),
+        (["--content", "svm, nb"], "content_=ContentEnsemble"),
         (["--labels", "svm"], "labels_=SVMLabels"),
         (["--thresholds", "0.3"], "thresholds_=FixedCut(cut=0.3, scale='log_odds')"),
         (["--thresholds", "macro_f1"], "thresholds_=SCutFBR()"),
