@@ -254,7 +254,7 @@ class TestWrongCalls:
             (["--evidence-weight", "-1"], "--evidence-weight must be a number of at least 0"),
             (["--at-least", "3", "--at-most", "2"], "--at-most must be a whole number"),
             (["--stop-words", "nowhere.txt"], "auto, smart, none or a file"),
-            (["--encoding", "klingon"], "no encoding 'klingon'"),
+            (["--encoding", "klingon"], "--encoding must be one that Python knows, got 'klingon'"),
             (["--rules", "nowhere.csv"], "does not exist"),
             (["--min-documents", "50"], "Lower --min-documents or give more"),
             (["--columns", "text=head"], "'head' must be the document's text, got no 'head'"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, is_dataclass
@@ -39,14 +38,6 @@ def argument(about: str, metavar: str | None = None, **rules: Any) -> Any:
     return typer.Argument(help=about, metavar=metavar, **rules)
 
 
-def _encoding(name: str) -> str:
-    try:
-        codecs.lookup(name)
-    except LookupError:
-        raise typer.BadParameter(f"Python knows no encoding {name!r}.") from None
-    return name
-
-
 def _number_or_name(text: str) -> float | str:
     """Return a number or, as the library takes it, a name."""
     try:
@@ -70,9 +61,7 @@ AsJson = Annotated[bool, option("Print JSON.", "--json")]
 Replace = Annotated[bool, option("Overwrite an existing --out.", "--replace")]
 Encoding = Annotated[
     str | None,
-    option(
-        "Encoding of text files. [default: detected]", panel=FILES, parser=_encoding, metavar="NAME"
-    ),
+    option("Encoding of text files. [default: detected]", panel=FILES, metavar="NAME"),
 ]
 Delimiter = Annotated[
     str | None,

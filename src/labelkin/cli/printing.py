@@ -93,9 +93,9 @@ def watching(quiet: bool = False) -> Iterator[None]:
             yield
 
 
-def print_json(value: Any, *, indent: int | None = 1) -> None:
+def print_json(value: Any) -> None:
     """Print plain values as JSON; NaN and infinity become null."""
-    echo(json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
+    echo(json.dumps(_finite(value), ensure_ascii=False, indent=1, allow_nan=False))
 
 
 def _finite(value: Any) -> Any:
