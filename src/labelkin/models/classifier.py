@@ -252,6 +252,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         if self.calibrate:
             check_can_calibrate(labels, self.rules)
         rule = rule_for(self.thresholds)
+        rule._check_parameters()  # before the time that training takes
         is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
         evidence_weight = resolve_evidence_weight(self.evidence_weight, *labels.shape)
         needs_predictions = learns_from_predictions(self.variant, evidence_weight)

@@ -19,7 +19,7 @@ from labelkin.explain.contributions import Explanation, Posterior
 from labelkin.explain.graph import LabelEdge, LabelGraph, circle_order, label_graph
 from labelkin.label_matrix import best_labels, read_known, to_dense
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.prediction import DocumentContent
+from labelkin.prediction.fitted_model import DocumentContent
 from labelkin.service import messages
 from labelkin.service.messages import ProblemError
 from labelkin.service.models import ServedModel, Snapshot
