@@ -243,6 +243,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         if self.calibrate:
             check_can_calibrate(labels, self.rules)
         rule = rule_for(self.thresholds)
+        rule._check_parameters()  # before the time that training takes
         is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
         learns = learns_weight(self.evidence_weight, *labels.shape)
         predicts = is_honest or rule.needs_scores or learns or learns_cuts(self.variant)

@@ -142,8 +142,8 @@ class LabelRescorer(BaseEstimator):
         if scores is None and is_auto(self.evidence_weight):
             warnings.warn(
                 "Without out-of-fold scores of the training documents the evidence weight cannot "
-                f"be learned, so it is {CAUTIOUS_WEIGHT}. Use fit(Y, scores=...), "
-                "RescoredClassifier, or set evidence_weight (1 is the paper).",
+                f"be learned, so it is {CAUTIOUS_WEIGHT}. Use fit(Y, scores=...) (--out-of-fold "
+                "in a command), RescoredClassifier, or set evidence_weight (1 is the paper).",
                 stacklevel=3,
             )
 

@@ -119,6 +119,7 @@ def audit_corpus(
     -------
     CorpusAudit
     """
+    check_auditable(corpus, all_documents)
     part = _part(corpus, all_documents)
     given = labels_of(corpus).rows(part)
     plan = plan_content(names=content.split(","), features=corpus.features)
