@@ -255,10 +255,11 @@ def _build_named(name: str, features: str, top: int | None) -> Any:
             "nearest_neighbours or svm."
         )
     if is_gaussian:
-        return build_part("content", GaussianNB)
-    if name == "forest":
-        return build_part("content", name)
-    return build_part("content", name, top=_CANDIDATES if name == "omikuji" and not top else top)
+        return PerLabel(GaussianNB())
+    options = {} if name == "forest" else {"top": top}
+    if name == "omikuji" and not top:
+        options = {"top": _CANDIDATES}
+    return part_class("content", name)(**options)
 
 
 def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> Any:

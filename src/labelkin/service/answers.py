@@ -311,7 +311,7 @@ def label_map(
     snapshot = model.snapshot
     graph = _graph(snapshot)
     if label is None:
-        edges: Sequence[LabelEdge] = graph.pairs.strongest(attractions, repulsions)
+        edges: Sequence[LabelEdge] = graph.strongest(attractions, repulsions)
     else:
         _check_names(model, [label])
         edges = graph.around(model.labels[model.column[label]], attractions, repulsions).edges
