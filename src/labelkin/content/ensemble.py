@@ -167,6 +167,7 @@ class ContentEnsemble(LogOddsClassifier):
         X : documents
             Documents in any form that the members, or their transformers, accept.
         y : any kind of labels
+            Labels of the training documents.
         **metadata
             ``sample_weight``, for the members that accept it and for the weights.
 
@@ -188,6 +189,7 @@ class ContentEnsemble(LogOddsClassifier):
         X : documents
             Training documents, as in :meth:`fit`.
         y : any kind of labels
+            Labels of the training documents.
         **metadata
             As in :meth:`fit`.
 
