@@ -49,9 +49,11 @@ format: .venv/dev  ## lay the code out
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lint: .venv/dev
+lint: .venv/dev  ## check the format, the code, docstrings and spelling
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	find src -name "*.py" | xargs $(BIN)/numpydoc lint
+	$(BIN)/codespell
 
 types: .venv/dev
 	$(BIN)/mypy
