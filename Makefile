@@ -31,7 +31,7 @@ test-lowest: .venv-minimum/use  ## all but the browser on the lowest version of 
 	.venv-minimum/bin/python -m pytest -n 2 --dist loadgroup --ignore tests/docs_make --ignore tests/test_wheel.py
 
 sbom: .venv/use  ## what is installed with labelkin, its versions and licences, as CycloneDX
-	$(BIN)/python -m docs.make.dependencies --sbom
+	$(BIN)/python -m docs.make.dependencies
 
 dist: .venv/dev  ## wheel and sdist, checked, and tried in empty environments; see RELEASING.md
 	rm -rf dist
@@ -45,7 +45,7 @@ dist: .venv/dev  ## wheel and sdist, checked, and tried in empty environments; s
 
 check: lint types test  ## format, lint, types, layers, tests, examples
 
-format: .venv/dev  ## lay the code out
+format: .venv/dev  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
