@@ -49,7 +49,7 @@ def _requirements(
         ]
     for line in lines:
         named = re.match(r"([A-Za-z0-9_.-]+)(?:\[([^\]]*)\])?", line)
-        extra = re.search(r"extra\s*==\s*['\"](../[^'\"]+)['\"]", line)
+        extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", line)
         if named and (extra is None or extra[1] in extras):
             wanted = frozenset(filter(None, (named[2] or "").replace(" ", "").split(",")))
             yield named[1], wanted, extra[1] if extra else ""
