@@ -1,4 +1,4 @@
-"""Print a bill of materials of the installed packages in CycloneDX: ``python -m docs.make.dependencies``."""
+"""Print a bill of materials in CycloneDX: ``python -m docs.make.dependencies``."""
 
 from __future__ import annotations
 

@@ -95,7 +95,8 @@ def list_experiments(
 @experiment.command("run")
 def run_one(
     name: Annotated[
-        str, argument("Name of an experiment (experiment list), or a TOML file.", metavar="EXPERIMENT")
+        str,
+        argument("Name of an experiment (experiment list), or a TOML file.", metavar="EXPERIMENT"),
     ],
     out: Annotated[
         Path | None, option("Folder of runs and tables. [default: labelkin-results/NAME]")
