@@ -224,9 +224,7 @@ class TestServe:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             message = call("serve", model, "--port", port).refused()
-        assert message.startswith(
-            f"labelkin: The service cannot listen on 127.0.0.1, port {port}: "
-        )
+        assert message.startswith(f"labelkin: The service cannot use 127.0.0.1, port {port}: ")
         assert message.endswith("or 0 for any that is free.")
 
 
