@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from integration.environments import (
     free_port,
     nltk_data,
 )
-from labelkin.evaluation.significance import paired_bootstrap
+from labelkin.evaluation.significance import SummedMetric, paired_bootstrap
 
 SOURCES = ("tfidf", "mllm", "omikuji")
 #: What projects are called in tables; all but the sources are ensembles of all of them.
@@ -254,15 +254,11 @@ def per_document(
 def difference(baseline: np.ndarray, proposal: np.ndarray, name: str, metric: str) -> Difference:
     """Return the mean difference of two columns of documents, and where 95 % of draws lie."""
 
-    def mean(_, values, sample_weight):  # type: ignore[no-untyped-def]
-        return float(np.average(values, weights=sample_weight))
+    def sums(_: Any, values: np.ndarray) -> np.ndarray:
+        return np.column_stack([values, np.ones(len(values))])
 
-    found = paired_bootstrap(
-        *(baseline, baseline, proposal, mean),
-        n_draws=_DRAWS,
-        random_state=0,
-        greater_is_better=True,
-    )
+    mean = SummedMetric("mean", sums, lambda total: total[:, 0] / total[:, 1])
+    found = paired_bootstrap(baseline, baseline, proposal, mean, n_draws=_DRAWS, random_state=0)
     return Difference(name, metric, found.difference, found.low, found.high)
 
 

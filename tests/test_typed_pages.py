@@ -1,7 +1,8 @@
 """The README and the tutorials, typed from the first line to the last on a fresh machine.
 
 The install lines of the README are run where a clone would be: pip builds the wheel and installs
-it with ``[all]``. A package that a page uses and ``[all]`` lacks is an error.
+it. The packages of ``[all]`` are linked from this environment, in long proofs downloaded by pip. A
+package that a page uses and ``[all]`` lacks is an error.
 """
 
 import json
@@ -9,11 +10,13 @@ import os
 import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
 from docs.make.page_code import blocks_of
 from test_docs_run import same_output
+from test_wheel import link_requirements
 
 TOP = Path(__file__).parent.parent
 PROGRAM = TOP / "tests" / "typed_blocks.py"
@@ -51,13 +54,16 @@ def run(command, cwd, path, stdin=None):
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory):
+def environment(tmp_path_factory, long_proofs):
     """Run the README's install lines where a clone would be; return the folder of programs."""
     clone = tmp_path_factory.mktemp("clone")
     for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
         shutil.copy(TOP / name, clone)
     shutil.copytree(TOP / "src", clone / "src", ignore=shutil.ignore_patterns("__pycache__"))
     [install] = filter(is_install, blocks_on(TOP / "README.md"))
+    if not long_proofs:  # pip finds the requirements there
+        venv.create(clone / ".venv", with_pip=False)
+        link_requirements("labelkin[all]", next(clone.glob(".venv/lib/python*/site-packages")))
     run(["bash", "-euo", "pipefail", "-c", install.code], clone, Path(sys.executable).parent)
     return clone / ".venv" / "bin"
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 TOP = Path(__file__).parent.parent
 PROGRAM = TOP / "tests" / "only_the_wheel.py"
@@ -38,13 +39,14 @@ def sdist(built):
 
 
 def test_wheel_works_in_a_clean_environment(wheel, tmp_path):
-    """Only the core dependencies are there, lent by link; extras are out of sight."""
+    """Only the core dependencies are there, by links; extras are out of sight."""
     venv.create(tmp_path / "env", with_pip=False)
     python = tmp_path / "env" / "bin" / "python"
     site = next((tmp_path / "env" / "lib").glob("python*/site-packages"))
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
-    _lend_core_dependencies(site)
+    linked = link_requirements("labelkin", site)
+    assert {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl"} <= linked
     done = subprocess.run(
         [python, "-I", PROGRAM],
         cwd=tmp_path,
@@ -107,24 +109,32 @@ def test_metadata_of_the_project_are_in_the_wheel(wheel):
     assert f"version: {project['version']}" in (TOP / "CITATION.cff").read_text()
 
 
-def _lend_core_dependencies(site):
-    """Link what labelkin requires, and what that requires, from this environment."""
-    wanted, seen = core_requirements("labelkin"), set()
+def link_requirements(project, site):
+    """Link what a project with its extras requires, and what that requires, from this environment.
+
+    Returns the names of the linked distributions.
+    """
+    wanted, seen = [Requirement(project)], set()
     while wanted:
-        name = wanted.pop()
-        if name not in seen:
-            seen.add(name)
-            wanted |= core_requirements(name)
-            _link(distribution(name), site)
-    assert {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl"} <= seen
+        requirement = wanted.pop()
+        if str(requirement) not in seen:
+            seen.add(str(requirement))
+            wanted += requirements_of(requirement)
+    names = {canonicalize_name(Requirement(text).name) for text in seen} - {"labelkin"}
+    for name in names:
+        dist = distribution(name)
+        for top in {file.parts[0] for file in dist.files} - {"..", "__pycache__"}:
+            if not (site / top).exists():  # several distributions may share a folder
+                (site / top).symlink_to(dist.locate_file(top))
+    return names
 
 
-def core_requirements(name):
-    """Names that a distribution requires here, extras left out."""
-    wanted = [Requirement(text) for text in distribution(name).requires or []]
-    return {r.name for r in wanted if r.marker is None or r.marker.evaluate({"extra": ""})}
-
-
-def _link(dist, site):
-    for top in {file.parts[0] for file in dist.files} - {"..", "__pycache__"}:
-        (site / top).symlink_to(dist.locate_file(top))
+def requirements_of(requirement):
+    """Return what a distribution requires here with the extras that are asked for."""
+    extras = requirement.extras or {""}
+    every = [Requirement(text) for text in distribution(requirement.name).requires or []]
+    return [
+        r
+        for r in every
+        if r.marker is None or any(r.marker.evaluate({"extra": extra}) for extra in extras)
+    ]

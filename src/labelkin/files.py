@@ -85,15 +85,15 @@ def check_ordinary(path: Path) -> None:
         )
 
 
-def try_lock(descriptor: int, *, wait: bool = False) -> bool:
-    """Lock an open file; return whether this process has the lock (always, with ``wait``).
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file; return whether this process has the lock.
 
     Closing the file releases the lock, and so does the end of the process. Windows has no such
     lock: users must run one process at a time.
     """
     if fcntl is not None:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
     return True

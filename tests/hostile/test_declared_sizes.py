@@ -37,29 +37,17 @@ def model(tmp_path):
     return save(NaiveBayes().fit([[1, 0], [0, 1]], SETS), tmp_path / "m.labelkin")
 
 
-@pytest.mark.parametrize(("n_children", "depth"), [(5, 40), (1, 2_000), (2, 60)])
-def test_model_with_shared_or_deep_children_is_an_error(model, tmp_path, n_children, depth):
+@pytest.mark.parametrize(
+    ("n_pipelines", "reason"), [(6, "6 nested pipelines"), (150, "100 levels")]
+)
+def test_model_with_deep_pipelines_is_an_error(model, tmp_path, n_pipelines, reason):
+    nested = {"object": ["sklearn.preprocessing.Normalizer", {}]}
+    for _ in range(n_pipelines):
+        steps = [{"tuple": ["step", nested]}]
+        nested = {"object": ["sklearn.pipeline.Pipeline", {"steps": steps}]}
     about = split_file(model).about
-    name = "sklearn.pipeline.Pipeline"
-    parts = [{"object": ["sklearn.preprocessing.Normalizer", {}]}]
-    for i in range(depth):
-        steps = [{"tuple": [str(k), {"part": i}]} for k in range(n_children)]
-        parts.append({"object": [name, {"steps": steps}]})
-    written = {"model": {"part": depth}, "parts": parts, "arrays": []}
-    path = join_file(tmp_path / "forged", about, written)
-    with pytest.raises(ValueError, match=r"nested pipelines, of at most 5|or share parts"):
-        load(path)
-
-
-@pytest.mark.parametrize(("n_children", "depth"), [(5, 40), (1, 2_000), (2, 30)])
-def test_objects_with_shared_or_deep_children_are_an_error(model, tmp_path, n_children, depth):
-    parts = [{"object": ["sklearn.preprocessing.Normalizer", {}]}]
-    for i in range(depth):
-        children = [{"part": i}] * n_children
-        parts.append({"object": ["sklearn.preprocessing.Normalizer", {"note": children}]})
-    written = {"model": {"part": depth}, "parts": parts, "arrays": []}
-    path = join_file(tmp_path / "forged", split_file(model).about, written)
-    with pytest.raises(ValueError, match="nest deeper than 100 levels, or share parts"):
+    path = join_file(tmp_path / "forged", about, {"model": nested, "arrays": []})
+    with pytest.raises(ValueError, match=reason):
         load(path)
 
 
@@ -112,7 +100,7 @@ def test_printable_keeps_lines_and_escapes_controls():
     assert printable("a\tb\nc\x9b\r\u202e") == "a\tb\nc\\u009b\\u000d\\u202e"
 
 
-# Every file below is small, and is read in a process with little memory and time.
+# Every file below is small; all are read by one process with little memory and time.
 
 READ = """
 import resource, sys
@@ -121,40 +109,50 @@ from labelkin import corpora
 from labelkin.scaling import blocks
 from labelkin.prediction.scores import read_label_sets, read_score_file
 from labelkin.corpora import arff, lines, vectors
-from labelkin.research.experiments import run_folder
+from labelkin.research.experiments import runs
 from labelkin.vocabulary import read_vocabulary
 import rdflib, scipy.sparse.csgraph
-kind, path = sys.argv[1], Path(sys.argv[2])
 readers = {
     "scores": read_score_file, "labels": lambda path: read_label_sets(str(path)).labels,
     "block": blocks.read_block, "xmc": vectors.read_extreme,
     "svm": vectors.read_libsvm, "meka": arff.read_arff, "corpus": corpora.load,
     "lines": lambda path: list(lines.byte_lines(path)),
-    "vocabulary": read_vocabulary, "truth": lambda path: run_folder.read_truth(path.parent),
+    "vocabulary": read_vocabulary, "truth": lambda path: runs.read_truth(path.parent),
 }
 used = resource.getpagesize() * int(Path("/proc/self/statm").read_text().split()[0])
-resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[3]) * 2**20,) * 2)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-resource.setrlimit(resource.RLIMIT_CPU, (int(before) + 15,) * 2)
-try:
-    print("read", readers[kind](path))
-except ValueError as error:
-    print("error", error)
+resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]) * 2**20,) * 2)
+for kind, path in zip(sys.argv[2::2], sys.argv[3::2]):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    resource.setrlimit(resource.RLIMIT_CPU, (int(before) + 15, resource.RLIM_INFINITY))
+    try:
+        readers[kind](Path(path))
+        print("read", path, flush=True)
+    except ValueError as error:
+        print("error", ascii(error)[:200], flush=True)
 """
 
 
-def read_apart(kind, path, megabytes=1_000):
-    """Return what a process prints that reads a file with little memory, in 15 CPU seconds."""
+def read_apart(files, megabytes=1_000):
+    """Return the lines of a process that reads files in little memory, each in 15 CPU seconds.
+
+    ``files`` are pairs of the name of a reader and a path.
+    """
     done = subprocess.run(
-        [sys.executable, "-c", READ, kind, path, str(megabytes)],
+        [
+            sys.executable,
+            "-c",
+            READ,
+            str(megabytes),
+            *(str(part) for pair in files for part in pair),
+        ],
         capture_output=True,
         text=True,
         timeout=300,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         check=False,
     )
-    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
-    return done.stdout
+    assert done.returncode == 0, (done.returncode, done.stdout, done.stderr[-2000:])
+    return done.stdout.splitlines()
 
 
 def archive(path, compression=zipfile.ZIP_DEFLATED, **members):
@@ -234,12 +232,6 @@ def test_forged_archives_of_arrays_are_errors(tmp_path, name):
             reader(path)
 
 
-def test_forged_archive_takes_little_memory(tmp_path):
-    for name in ("deflate bomb", "declared shape", "zero-width text"):
-        path = archive(tmp_path / "s.npz", **ARCHIVES[name])
-        assert read_apart("scores", path).startswith("error s.npz")
-
-
 def test_every_sparse_format_is_read(tmp_path):
     Y = sparse.csr_array(np.array([[1.0, 0, 1, 0], [0, 1, 0, 0]]))
     for kind in ("csr", "csc", "coo", "dia", "bsr"):
@@ -248,36 +240,43 @@ def test_every_sparse_format_is_read(tmp_path):
         assert (blocks.read_block(tmp_path / "s.npz").toarray() == Y.toarray()).all()
 
 
-def arff_file(folder, attributes, rows, packed=False):
-    path = folder / f"c.arff{'.gz' * packed}"
+def arff_file(path, attributes, rows):
     text = "\n".join(["@relation 'c: -C 1'", "@attribute l {0,1}", *attributes, "@data", *rows])
-    (gzip.open if packed else open)(path, "wt").write(text)
+    path.write_text(text)
     return path
 
 
-N = 30_000
+N = 20_000
 WORDS = [f"w{i}" for i in range(N)]
-SMALL_FILES = {
-    "xmc.txt": ("xmc", b"2 3 100000000\n0 0:1\n1 1:1\n"),
-    "many.svm": ("svm", b"1 99999999999:1\n"),
-    "most.svm": ("svm", b"1 2147483647:1\n"),
-    "score.txt": ("scores", b"0:1 99999999999:0.5\n"),
-    "header.txt": ("scores", b"1 99999999999\n0:1\n"),
+SMALL_FILES = {  # name → reader, function that returns the content
+    "xmc.txt": ("xmc", lambda: b"2 3 100000000\n0 0:1\n1 1:1\n"),
+    "many.svm": ("svm", lambda: b"1 99999999999:1\n"),
+    "most.svm": ("svm", lambda: b"1 2147483647:1\n"),
+    "score.txt": ("scores", lambda: b"0:1 99999999999:0.5\n"),
+    "header.txt": ("scores", lambda: b"1 99999999999\n0:1\n"),
     "bomb.jsonl.gz": (
         "corpus",
-        gzip.compress(b'{"text": "%s", "labels": []}\n' % (b"a" * 9999) * 20_000),
+        lambda: gzip.compress(b'{"text": "%s", "labels": []}\n' % (b"a" * 9999) * 6_000, 1),
     ),
-    "bomb.csv.bz2": ("corpus", bz2.compress(b"text,labels\n" + (b"a" * 999 + b",b\n") * 10**5)),
-    "bomb.svm.xz": ("lines", lzma.compress(b"1 1:1\n" * 10**8, preset=0)),
-    "deep.jsonl": ("corpus", b'{"text": ' + b"[" * 10**6 + b"\n"),
+    "bomb.csv.bz2": (
+        "corpus",
+        lambda: bz2.compress(b"text,labels\n" + (b"a" * 999 + b",b\n") * 30_000, 1),
+    ),
+    "bomb.svm.xz": ("lines", lambda: lzma.compress(b"1 1:1\n" * 10**7, preset=0)),
+    "deep.jsonl": ("corpus", lambda: b'{"text": ' + b"[" * 10**6 + b"\n"),
 }
 
 
-@pytest.mark.parametrize("name", SMALL_FILES)
-def test_small_files_take_little_memory(tmp_path, name):
-    kind, content = SMALL_FILES[name]
-    (tmp_path / name).write_bytes(content)
-    assert read_apart(kind, tmp_path / name).startswith("error"), name
+def test_small_files_take_little_memory(tmp_path):
+    files = []
+    for name, (kind, content) in SMALL_FILES.items():
+        (tmp_path / name).write_bytes(content())
+        files.append((kind, tmp_path / name))
+    for name in ("deflate bomb", "declared shape", "zero-width text"):
+        files.append(("scores", archive(tmp_path / f"{name}.npz", **ARCHIVES[name])))
+    lines = read_apart(files)
+    assert len(lines) == len(files)
+    assert [line for line in lines if not line.startswith("error")] == []
 
 
 ATTRIBUTES = {
@@ -294,7 +293,9 @@ ATTRIBUTES = {
 }
 
 
-@pytest.mark.parametrize("name", ATTRIBUTES)
-def test_arff_files_take_linear_memory_and_time(tmp_path, name):
-    path = arff_file(tmp_path, *ATTRIBUTES[name])
-    read_apart("meka", path, 2_000)
+def test_arff_files_take_linear_memory_and_time(tmp_path):
+    files = [
+        ("meka", arff_file(tmp_path / f"{i}.arff", *content))
+        for i, content in enumerate(ATTRIBUTES.values())
+    ]
+    assert len(read_apart(files, 2_000)) == len(files)

@@ -29,9 +29,9 @@ def layer(tmp_path_factory):
     ("scene", "every"),
     [
         ("save", 1),
-        ("saved work", 2),
-        ("predict", 3),
-        ("train", 2),
+        ("saved work", 4),
+        ("predict", 9),
+        ("train", 3),
     ],
 )
 def test_any_fault_leaves_old_or_new_state(layer, tmp_path, scene, every, long_proofs):

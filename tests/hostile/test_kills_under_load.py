@@ -75,7 +75,7 @@ async def client(number, seen):
 
 
 async def story(start_server, n_clients, n_kills, seconds):
-    """Kill the service every so many seconds, and begin it anew; return what clients have seen."""
+    """Kill the service at intervals and restart it; return what clients have seen."""
     server = await asyncio.to_thread(start_server)
     seen = Seen(server.address)
     clients = [asyncio.create_task(client(i, seen)) for i in range(n_clients)]

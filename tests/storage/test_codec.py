@@ -26,16 +26,12 @@ from labelkin.storage import load, save
 LEAVES = (
     st.none()
     | st.booleans()
-    | st.integers()
-    | st.integers(-(2**200), 2**200)
+    | st.integers(-(2**63), 2**63 - 1)
     | st.floats()
     | st.text()
     | st.text(st.characters(categories=["Cs", "Ll"]))  # halves of characters
-    | st.binary(max_size=20)
 )
-KEYS = st.recursive(
-    LEAVES, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=2), max_leaves=3
-)
+KEYS = LEAVES.filter(lambda key: not isinstance(key, float) or math.isfinite(key))
 VALUES = st.recursive(
     LEAVES | st.frozensets(KEYS, max_size=3) | st.sets(KEYS, max_size=3),
     lambda inner: (
@@ -234,13 +230,15 @@ def test_unknown_estimator_raises_with_place(why_not, model, name, place):
         (np.zeros(2, dtype=np.longdouble), "one of dtype"),
         (np.complex64(1), "one of dtype complex64"),
         (1j, "a builtins.complex"),
+        (2**63, "a builtins.int"),
+        ({(1, 2)}, "a builtins.set"),
         (iter([1]), "a builtins.list_iterator"),
         (np, "a builtins.module"),
         (np.random.default_rng(0), "Generator at model.note. Give a whole number as random_state"),
         (np.random.RandomState(0), "RandomState at model.note. Give a whole number"),
         (Fraction, "the ABCMeta Fraction at model.note"),
         ([0, {"a": {"b": (1, print)}}], r"print at model.note\[1\]\['a'\]\['b'\]\[1\]. "),
-        ({Fraction(1): 2}, r"Fraction at model.note.keys\(\) number 0"),
+        ({Fraction(1): 2}, "a Fraction as a key at model.note"),
         (np.array(["a", Fraction(1)], dtype=object), r"Fraction at model.note.ravel\(\)\[1\]"),
     ],
     ids=lambda value: type(value).__name__,
@@ -250,23 +248,16 @@ def test_unknown_values_raise_with_place(tmp_path, value, what):
         save(with_note(value), tmp_path / "model")
 
 
-def test_cycles_raise(why_not):
-    circle = [1]
-    circle.append({"again": circle})
-    message = why_not(with_note(circle), ValueError)
-    assert "no cycles, got a list that contains itself at model.note[1]['again']. Remove" in message
-    model = Normalizer()
-    model.note = (model,)
-    assert "a Normalizer that contains itself at model.note[0]" in why_not(model, ValueError)
-
-
-def test_deep_nesting_raises(why_not):
+def test_deep_nesting_and_cycles_raise(why_not):
     nest = []
     for _ in range(5000):
         nest = [nest]
-    assert "nests at most 100 levels, got a list that lies deeper" in why_not(
-        with_note(nest), ValueError
-    )
+    circle = [1]
+    circle.append({"again": circle})
+    for value in (nest, circle):
+        message = why_not(with_note(value), ValueError)
+        assert "nests at most 90 levels, got a " in message
+        assert " that lies deeper at model.note[" in message
 
 
 def test_invalid_vocabulary_is_not_saved(why_not):

@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import time
 import warnings
 
 import numpy as np
@@ -30,11 +29,10 @@ def honest(tmp_path_factory):
 
 @pytest.fixture
 def why_not(honest, tmp_path):
-    """Load a model made of these parts and arrays; return why that is an error."""
+    """Load a forged model with these arrays; return why that is an error."""
 
-    def why(parts, arrays=(), data=b"", model=None):
-        model = {"part": len(parts) - 1} if model is None else model
-        written = {"model": model, "parts": parts, "arrays": list(arrays)}
+    def why(model, arrays=(), data=b""):
+        written = {"model": model, "arrays": list(arrays)}
         path = join_file(tmp_path / "forged", honest, written, data)
         with pytest.raises(ValueError, match="is no sound model file: ") as caught:
             load(path)
@@ -79,7 +77,7 @@ def bytes_of(*arrays):
     ],
 )
 def test_unknown_classes_are_not_looked_up(why_not, name):
-    assert "which model files may not name" in why_not([{"object": [name, {}]}])
+    assert "which model files may not name" in why_not({"object": [name, {}]})
 
 
 def test_unknown_modules_are_not_imported(why_not, tmp_path, monkeypatch):
@@ -87,8 +85,8 @@ def test_unknown_modules_are_not_imported(why_not, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     for tag in ("object", "function", "type"):
         name = "evil_module.Evil"
-        part = {"object": [name, {}]} if tag == "object" else note({tag: name})
-        assert "which model files may not name" in why_not([part])
+        model = {"object": [name, {}]} if tag == "object" else note({tag: name})
+        assert "which model files may not name" in why_not(model)
 
 
 @pytest.mark.parametrize(
@@ -97,14 +95,14 @@ def test_unknown_modules_are_not_imported(why_not, tmp_path, monkeypatch):
      "sklearn.utils.murmurhash3_32", "labelkin.storage.load", "numpy.lib.format.read_array"],
 )  # fmt: skip
 def test_unknown_functions_and_types_are_not_looked_up(why_not, name):
-    assert "may not name" in why_not([note({"function": name})])
-    assert "may not name" in why_not([note({"type": name})])
+    assert "may not name" in why_not(note({"function": name}))
+    assert "may not name" in why_not(note({"type": name}))
 
 
 @pytest.mark.parametrize(
     ("array", "reason"),
     [
-        (["<f8", [-1], "C"], r"[-1] is no shape"),
+        (["<f8", [-1], "C"], "is no shape"),
         (["<f8", [2**62, 2**62], "C"], "and 64 are there"),
         (["<f8", [10**30], "C"], "is no shape"),
         (["<f8", [9], "C"], "needs 72 bytes, and 64 are there"),
@@ -133,14 +131,13 @@ def test_unknown_functions_and_types_are_not_looked_up(why_not, name):
     ],
 )
 def test_forged_arrays_are_rejected(why_not, array, reason):
-    assert reason in why_not([note({"array": 0})], [array], b"\xff" * 64)
+    assert reason in why_not(note({"array": 0}), [array], b"\xff" * 64)
 
 
 @pytest.mark.parametrize("place", [-1, 1, 2**70, 0.0, True, "0", None, [0]])
-def test_missing_arrays_and_parts_are_rejected(why_not, place):
+def test_missing_arrays_are_rejected(why_not, place):
     arrays, data = [["<f8", [8], "C"]], bytes(64)
-    assert "it refers to array" in why_not([note({"array": place})], arrays, data)
-    assert "it refers to part" in why_not([note(None), note({"part": place})], arrays, data)
+    assert "it refers to array" in why_not(note({"array": place}), arrays, data)
 
 
 POSITIONS = np.array([0, 1, 1], dtype=np.int32)
@@ -180,8 +177,8 @@ def test_forged_sparse_matrices_are_rejected(why_not, kind, indices, indptr, sha
     arrays = [np.ones(3), indices, np.array(indptr, dtype=np.int32)]
     described = [[array.dtype.str, list(array.shape), "C"] for array in arrays]
     written = shape if kind.startswith("csr") else shape[::-1]
-    part = {"sparse": [kind, written, {"array": 0}, {"array": 1}, {"array": 2}]}
-    assert reason in why_not([part, note({"part": 0})], described, bytes_of(*arrays))
+    matrix = {"sparse": [kind, written, {"array": 0}, {"array": 1}, {"array": 2}]}
+    assert reason in why_not(note(matrix), described, bytes_of(*arrays))
 
 
 @pytest.mark.parametrize("terms", [[0, 2], [0, 0], [-1, 0], [0, 10**12], [0.0, 1.0], [False, True]])
@@ -193,27 +190,26 @@ def test_forged_terms_are_rejected(why_not, name, terms):
     parameters = ["language", "stop_words", "stem", "min_documents", "markup", "lowercase"]
     state = dict.fromkeys([*parameters, "token_pattern"])
     state["vocabulary_"] = {"dict": [["a", "b"], terms]}
-    assert "that does not number its terms from 0" in why_not([{"object": [name, state]}])
+    assert "that does not number its terms from 0" in why_not({"object": [name, state]})
 
 
 @pytest.mark.parametrize("n_features", [0, -5, 2**31, None, "9"])
 def test_forged_hashing_vectorizer_is_rejected(why_not, n_features):
     name = "sklearn.feature_extraction.text.HashingVectorizer"
-    assert "n_features=" in why_not([{"object": [name, {"n_features": n_features}]}])
+    assert "n_features=" in why_not({"object": [name, {"n_features": n_features}]})
 
 
 @pytest.mark.parametrize("name", ["CountVectorizer", "TfidfVectorizer", "HashingVectorizer"])
 @pytest.mark.parametrize("how", ["filename", "file", 3, ["content"]])
 def test_vectorizer_that_opens_files_is_rejected(why_not, name, how):
     state = {"n_features": 8, "input": how}
-    message = why_not([{"object": [f"sklearn.feature_extraction.text.{name}", state]}])
+    message = why_not({"object": [f"sklearn.feature_extraction.text.{name}", state]})
     assert "to which texts name files to open" in message
 
 
 def test_cache_folder_of_a_pipeline_is_ignored(honest, tmp_path):
-    state = {"steps": [{"tuple": ["only", {"part": 0}]}], "memory": "/tmp/cache", "verbose": False}
-    parts = [note(None), {"object": ["sklearn.pipeline.Pipeline", state]}]
-    written = {"model": {"part": 1}, "parts": parts, "arrays": []}
+    state = {"steps": [{"tuple": ["only", note(None)]}], "memory": "/tmp/cache", "verbose": False}
+    written = {"model": {"object": ["sklearn.pipeline.Pipeline", state]}, "arrays": []}
     about = honest | {"classes": ["sklearn.pipeline.Pipeline", NORMALIZER], "labels": []}
     model = load(join_file(tmp_path / "forged", about, written))
     assert model.memory is None
@@ -234,7 +230,7 @@ def test_cache_folder_of_a_pipeline_is_ignored(honest, tmp_path):
 )
 def test_forged_rules_are_rejected(why_not, change, reason):
     state = {"names": ["sea", "town"], "implies": [], "groups": []} | change
-    assert reason in why_not([{"object": ["BoundRules", state]}])
+    assert reason in why_not({"object": ["BoundRules", state]})
 
 
 @pytest.mark.parametrize("opening", ["[", '{"tuple":[', '{"dict":[[],', '{"slice":['])
@@ -242,7 +238,7 @@ def test_forged_rules_are_rejected(why_not, change, reason):
 def test_deep_json_is_rejected(honest, tmp_path, opening, depth):
     closing = opening.translate(str.maketrans("[{", "]}", '":abcdefghijklmnopqrstuvwxyz,'))[::-1]
     bomb = opening * depth + "1" + closing * depth
-    text = json.dumps({"model": {"part": 0}, "parts": [note("BOMB")], "arrays": []})
+    text = json.dumps({"model": note("BOMB"), "arrays": []})
     path = join_file(tmp_path / "bomb", honest, text.replace('"BOMB"', bomb).encode())
     with pytest.raises(ValueError, match=r"no sound model file: "):
         load(path)
@@ -254,24 +250,24 @@ def test_deep_json_is_rejected(honest, tmp_path, opening, depth):
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        ({"pickle": "gASVBQ=="}, "a value is a 'pickle'"),
-        ({"tuple": [], "list": []}, "neither a value nor a part"),
-        ({}, "neither a value nor a part"),
+        ({"pickle": "gASVBQ=="}, "sparse, object, got"),
+        ({"tuple": [], "list": []}, "a value is one of"),
+        ({}, "a value is one of"),
         ({"tuple": 1}, "a list of things is expected"),
         ({"dict": [["a"], []]}, "1 keys and 0 values"),
-        ({"dict": [[["a"]], [1]]}, "cannot be one (a list)"),
-        ({"set": [[1]]}, "cannot be one"),
+        ({"dict": [[["a"]], [1]]}, "must be plain, got a list"),
+        ({"dict": [[{"tuple": ["a"]}], [1]]}, "must be plain, got a tuple"),
+        ({"dict": [[note(None)], [1]]}, "must be plain, got a Normalizer"),
+        ({"set": [[1]]}, "must be plain, got a list"),
+        ({"set": [2**63]}, "must be plain, got 9223372036854775808"),
         ({"scalar": ["<f8", "00"]}, "an array without dimensions"),
-        ({"int": "twelve"}, "invalid literal for int"),
-        ({"int": 12}, "a text is expected"),
-        ({"float": "1.5"}, "no infinity and no NaN"),
-        ({"bytes": "zz"}, "non-hexadecimal"),
+        ({"float": "1.5"}, "is inf, -inf or nan"),
         ({"dtype": "|O"}, "never stored"),
-        ({"slice": [1]}, "three ends"),
+        ({"slice": [1]}, "a list of 3 is expected"),
     ],
 )  # fmt: skip
 def test_forged_values_are_rejected(why_not, value, reason):
-    assert reason in why_not([note(value)])
+    assert reason in why_not(note(value))
 
 
 @pytest.mark.parametrize("model", [b"[]", b"{}", b"", b"\xff\xfe", b"NaN", b"1" * 5000, b'{"a":1}'])
@@ -305,75 +301,9 @@ def test_changed_model_does_not_crash_prediction(tmp_path):
     assert used > 50
 
 
-def chain(n_parts, name, fields):
-    """Parts that each refer to the one before by all their fields: as text or hash, 2ⁿ of them."""
-    parts = [{"object": [name, dict.fromkeys(fields, 0)]}]
-    for i in range(n_parts - 1):
-        parts.append({"object": [name, {key: {"part": i} for key in fields}]})
-    return parts
-
-
-WAYS_IN = {
-    "a key": lambda last: {"dict": [[last], [1]]},
-    "a set": lambda last: {"set": [last]},
-    "a key in a tuple": lambda last: {"dict": [[{"tuple": [last]}], [1]]},
-    "bytes": lambda last: {"bytes": last},
-    "an int": lambda last: {"int": last},
-    "a type": lambda last: {"type": last},
-    "a dtype": lambda last: {"dtype": last},
-    "a slice": lambda last: {"slice": [last, last]},
-    "a tuple": lambda last: {"tuple": last},
-    "a scalar": lambda last: {"scalar": last},
-}
-OBJECTS_IN = {
-    "sparse": lambda last: {"sparse": ["csr_array", [last, last], 1, 2, 3]},
-    "sparse parts": lambda last: {"sparse": [last]},
-    "features": lambda last: {
-        "object": ["sklearn.feature_extraction.text.HashingVectorizer", {"n_features": last}]
-    },
-    "input": lambda last: {
-        "object": ["sklearn.feature_extraction.text.CountVectorizer", {"input": last}]
-    },
-    "jobs": lambda last: {"object": [NORMALIZER, {"n_jobs": last}]},
-    "terms": lambda last: {
-        "object": [
-            "sklearn.feature_extraction.text.CountVectorizer",
-            {"vocabulary_": {"dict": [["a"], [last]]}},
-        ]
-    },
-}
-
-
-@pytest.fixture(scope="module")
-def shared_parts():
-    """The fields of named tuples and frozen records that have a hash."""
-    from labelkin.storage import trusted
-    from labelkin.storage.encoders import fields_of
-
-    name = "LinearTerm"
-    return chain(60, name, fields_of(trusted.named("class", name)))
-
-
-@pytest.mark.parametrize("way", [*WAYS_IN, *OBJECTS_IN])
-def test_shared_parts_take_little_time(why_not, shared_parts, way):
-    """As a text or a hash the last part is 2⁶⁰ parts: this ends, or nothing does."""
-    last = {"part": len(shared_parts) - 1}
-    part = note(WAYS_IN[way](last)) if way in WAYS_IN else OBJECTS_IN[way](last)
-    start = time.process_time()
-    why_not([*shared_parts, part])
-    assert time.process_time() - start < 5
-
-
-def test_colliding_keys_are_rejected(why_not):
-    keys = [{"int": hex(k * (2**61 - 1))} for k in range(20_000)]
-    assert "keys with the same hash" in why_not([note({"dict": [keys, [0] * len(keys)]})])
-    pairs = {"set": [{"tuple": [key]} for key in keys[:1000]]}
-    assert "keys with the same hash" in why_not([note(pairs)])
-
-
 @pytest.mark.parametrize("name", ["fit", "transform", "get_params", "set_output"])
 def test_attribute_with_the_name_of_a_method_is_rejected(why_not, name):
-    assert f"has the attribute '{name}'" in why_not([{"object": [NORMALIZER, {name: 1}]}])
+    assert f"has the attribute '{name}'" in why_not({"object": [NORMALIZER, {name: 1}]})
 
 
 def test_number_of_jobs_is_limited(tmp_path):
@@ -419,8 +349,8 @@ def test_forged_vocabularies_are_rejected(tmp_path, key, value):
     about, written, data = split_file(save(model, tmp_path / "honest"))
     kept = load(tmp_path / "honest").concepts_
     assert (list(kept), kept.replaced) == (concepts, {"u:0": "u:1"})
-    parts = [part["object"] for part in written["parts"] if "object" in part]
-    (state,) = [state for name, state in parts if name == "Vocabulary"]
+    name, state = written["model"]["object"][1]["concepts_"]["object"]
+    assert name == "Vocabulary"
     state[key] = value
     with pytest.raises(ValueError, match="vocabulary whose columns do not fit each other"):
         load(join_file(tmp_path / "forged", about, written, data))

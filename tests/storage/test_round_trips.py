@@ -239,29 +239,22 @@ def test_vectorizer_is_restored(model, again):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("documents", [X, SPARSE], ids=["dense", "sparse"])
 @pytest.mark.parametrize("model", BINARY, ids=kind)
-def test_binary_classifier_is_restored(model, documents, again):
-    if isinstance(model, GaussianNB | LinearDiscriminantAnalysis):
-        documents = X  # they take no sparse documents
-    model = clone(model).fit(documents, y)
-    assert answers(again(model), documents) == answers(model, documents)
+def test_binary_classifier_is_restored(model, again):
+    model = clone(model).fit(X, y)
+    assert answers(again(model), X) == answers(model, X)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("documents", [X, SPARSE], ids=["dense", "sparse"])
 @pytest.mark.parametrize("model", MULTILABEL, ids=kind)
-def test_multilabel_classifier_is_restored(model, documents, again):
-    model = clone(model).fit(documents, Y)
-    if isinstance(model, MultiOutputClassifier):
-        return _compare_one_by_one(model, again(model), documents)
-    assert answers(again(model), documents) == answers(model, documents)
-    return None
-
-
-def _compare_one_by_one(model, restored, documents):
-    found, again = model.predict_proba(documents), restored.predict_proba(documents)
-    assert [as_bytes(one) for one in again] == [as_bytes(one) for one in found]
+def test_multilabel_classifier_is_restored(model, again):
+    model = clone(model).fit(SPARSE, Y)
+    restored = again(model)
+    if isinstance(model, MultiOutputClassifier):  # a list of arrays
+        found, computed = model.predict_proba(SPARSE), restored.predict_proba(SPARSE)
+        assert list(map(as_bytes, computed)) == list(map(as_bytes, found))
+    else:
+        assert answers(restored, SPARSE) == answers(model, SPARSE)
 
 
 @pytest.mark.parametrize("kind", ["sets", "sparse", "unknown", "classes", "named"])
@@ -342,19 +335,13 @@ def test_restored_model_can_be_cloned_fitted_pickled_and_saved(again, tmp_path):
     assert as_bytes(again(again(model)).log_odds(X)) == as_bytes(model.log_odds(X))
 
 
-def test_shared_objects_stay_shared(again):
-    model = LabelRescorer(evidence_weight=1).fit(SETS)
-    restored = again(model)
-    combination = restored.combination_
-    assert combination.known.paper is combination.predicted.paper
-    assert combination.predicted.paper.labels is restored.labels_
-
-
 def test_shared_array_is_stored_once(tmp_path):
     model = Normalizer()
     model.first = model.second = np.arange(10_000.0)
+    model.third = [Normalizer(), sparse.csr_array(model.first[None, :])]
+    model.fourth = model.third * 2
     path = save(model, tmp_path / "model")
-    assert 80_000 <= path.stat().st_size < 82_000
+    assert 200_000 <= path.stat().st_size < 202_000
     restored = load(tmp_path / "model")
     assert restored.first is restored.second
 

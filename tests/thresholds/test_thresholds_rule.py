@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from labelkin.evaluation.metrics import f1
+from labelkin.label_matrix import Cells
 from labelkin.thresholds import (
     ExpectedF1,
     FixedCut,
@@ -129,6 +131,22 @@ def test_documents_are_decided_independently(rule):
     one_by_one = np.vstack([fitted.decide(row[None]) for row in scores])
     np.testing.assert_array_equal(one_by_one, fitted.decide(scores))
     assert fitted.decide(scores[:0]).shape == (0, 5)
+
+
+@every_rule
+@pytest.mark.parametrize("unknown", [0.0, 0.1])
+def test_candidates_equal_dense_scores(rule, unknown):
+    scores, Y = world(12, n=50, p=9, unknown=unknown)
+    Y[:, 4] = 0
+    is_candidate = np.random.default_rng(0).random(Y.shape) < 0.6
+    cells = Cells.of(sparse.csr_array(is_candidate.astype(float)))
+    dense, candidates = np.where(is_candidate, scores, -np.inf), cells.matrix(cells.at(scores))
+    on_dense, on_candidates = clone(rule).fit(dense, Y), clone(rule).fit(candidates, Y)
+    found = on_candidates.decide(candidates)
+    assert found.dtype == bool
+    np.testing.assert_array_equal(found.toarray(), on_dense.decide(dense))
+    np.testing.assert_array_equal(on_candidates.cut_, on_dense.cut_)
+    np.testing.assert_array_equal(on_candidates.decided_, on_dense.decided_)
 
 
 @every_rule

@@ -9,7 +9,6 @@ better (P < 0.01 and P < 0.05), ``~`` that no difference was shown.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -321,10 +320,9 @@ def paired_bootstrap(
     Y: Any,
     baseline: Any,
     proposal: Any,
-    metric: str | SummedMetric | Callable[..., float],
+    metric: str | SummedMetric,
     *,
     n_draws: int = 1000,
-    greater_is_better: bool | None = None,
     random_state: Any = None,
     names: tuple[str, str] = ("baseline", "proposal"),
 ) -> Bootstrap:
@@ -339,14 +337,10 @@ def paired_bootstrap(
         The truth, in any form the metric takes.
     baseline, proposal : array, sparse matrix, DataFrame or sequence
         Log-odds or decisions, as the metric needs them, one row per document.
-    metric : str, SummedMetric or callable
-        A name in ``SUMMED_METRICS``, a :class:`SummedMetric`, or, slower, a function
-        ``metric(Y, system, sample_weight=w)`` as in ``labelkin.evaluation.metrics`` and
-        scikit-learn, called with the number of times each document was drawn.
+    metric : str or SummedMetric
+        A name in ``SUMMED_METRICS``, or a :class:`SummedMetric`.
     n_draws : int, default 1000
         Number of draws. ``≪`` needs at least 100.
-    greater_is_better : bool or None, default None
-        Whether a greater score is better; required for metric functions.
     random_state : int, RandomState or None, default None
         As in scikit-learn: a seed gives the same draws for every metric.
     names : tuple of two str, default ("baseline", "proposal")
@@ -368,24 +362,16 @@ def paired_bootstrap(
         raise ValueError(f"n_draws must be at least 1, got {n_draws!r}. 1000 is usual.")
     if isinstance(metric, str):
         metric = SUMMED_METRICS[metric_name(metric, SUMMED_METRICS)]
-    if greater_is_better is None:
-        greater_is_better = getattr(metric, "greater_is_better", None)
-    if greater_is_better is None:
-        raise ValueError(
-            f"greater_is_better must be True or False for a metric function, got None for "
-            f"{_name(metric)!r}. Use False for a loss, or one of {', '.join(SUMMED_METRICS)}."
-        )
     n = _common_length(Y, baseline, proposal)
     draws = _draw(n, n_draws, check_random_state(random_state))
-    score: Any = _score_sums if isinstance(metric, SummedMetric) else _score_weights
-    difference = _differences(score(metric, Y, (baseline, proposal), draws))
-    gain = difference if greater_is_better else -difference
+    difference = _differences(_score_draws(metric, Y, (baseline, proposal), draws))
+    gain = difference if metric.greater_is_better else -difference
     k, p_value = _count_better(gain)
     low, high = np.quantile(difference[1:], [0.025, 0.975])
     return Bootstrap(
         baseline=baseline_name,
         proposal=proposal_name,
-        metric=_name(metric),
+        metric=metric.name,
         n=n,
         n_draws=n_draws,
         k=k,
@@ -454,29 +440,17 @@ def _draw(n: int, n_draws: int, rng: np.random.RandomState) -> Iterator[NDArray[
         yield rng.randint(n, size=n)
 
 
-def _score_sums(
+def _score_draws(
     metric: SummedMetric, Y: Any, systems: tuple[Any, Any], draws: Iterator[NDArray[np.int64]]
 ) -> _Floats:
     sums = [metric.document_sums(Y, system) for system in systems]
     n = sums[0].shape[0]
     at_once = max(1, _BLOCK_CELLS // max(sums[0].shape))
     scores = []
-    while block := [_times_drawn(draw, n) for draw in islice(draws, at_once)]:
-        weights = np.array(block)
+    while block := [np.bincount(draw, minlength=n) for draw in islice(draws, at_once)]:
+        weights = np.array(block, dtype=np.float64)
         scores.append(np.column_stack([metric.score((s.T @ weights.T).T) for s in sums]))
     return np.concatenate(scores)
-
-
-def _score_weights(
-    metric: Any, Y: Any, systems: tuple[Any, Any], draws: Iterator[NDArray[np.int64]]
-) -> _Floats:
-    weights = (_times_drawn(draw, len(draw)) for draw in draws)
-    scores = [[metric(Y, s, sample_weight=w) for s in systems] for w in weights]
-    return np.array(scores, dtype=np.float64)
-
-
-def _times_drawn(draw: NDArray[np.int64], n: int) -> _Floats:
-    return np.bincount(draw, minlength=n).astype(np.float64)
 
 
 def _differences(scores: _Floats) -> _Floats:
@@ -499,14 +473,6 @@ def _count_better(gain: _Floats) -> tuple[int, float]:
         return max(won), 1.0
     k = won[1] if gain[0] > 0 else won[0]
     return k, (len(gain) - k) / len(gain)
-
-
-def _name(metric: Any) -> str:
-    if isinstance(metric, SummedMetric):
-        return metric.name
-    if isinstance(metric, functools.partial):
-        return _name(metric.func)
-    return getattr(metric, "__name__", type(metric).__name__)
 
 
 def _decision_sums(Y: Any, decisions: Any) -> _Floats:

@@ -6,7 +6,6 @@ does not fit is a ``ValueError`` that names it.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Callable, Iterable
@@ -75,20 +74,20 @@ def _form(types: Iterable[type], write: Callable[[Any], Any], read: Callable[[An
 
 
 def is_key(value: Any) -> bool:
-    """Return whether a value may be a key: its size bounds the time of hashing it.
+    """Return whether a value may be a key: plain ones, whose hash takes little time and is spread.
 
-    Objects are not, even where they have a hash: they may share parts, each of which would be
-    hashed as often as there are ways to it.
+    Many tuples, frozensets or large integers of the same hash can be made at will, and a dictionary
+    compares each of them with all others.
     """
-    if type(value) in (tuple, frozenset):
-        return all(map(is_key, value))
-    plain = (str, int, bool, float, bytes)
-    return value is None or type(value) in plain or isinstance(value, np.generic)
+    return is_json(value) or isinstance(value, np.generic)
 
 
 def _write_dict(encoder: Encoder, value: dict[Any, Any]) -> Any:
+    for key in value:
+        if not is_key(key):
+            rule, hint = "Keys in a model file are plain values", "Use text or numbers as keys."
+            raise encoder.error(TypeError, rule, f"a {type(key).__name__} as a key", hint)
     keys = encoder.items(value, enumerate(value), ".keys() number {}")
-    encoder.check_keys(value)
     return [keys, encoder.items(value, value.items(), "[{!r}]")]
 
 
@@ -101,23 +100,31 @@ def _read_dict(decoder: Decoder, written: Any) -> dict[Any, Any]:
 
 
 def _write_set(encoder: Encoder, value: Iterable[Any]) -> Any:
-    """Write a set in sorted order: the order of a set differs from run to run."""
-    written = encoder.items(value, enumerate(value), " element {}")
-    encoder.check_keys(value)
-    return sorted(written, key=json.dumps)
+    """Write a set as a list in sorted order: the order of a set differs from run to run."""
+    if not all(map(is_key, value)):
+        raise encoder.unknown(value)
+    return encoder.items(value, enumerate(sorted(value, key=repr)), " element {}")
 
 
 def _read_float(written: Any) -> float:
-    number = float(_text(written))
-    if math.isfinite(number):
-        raise ValueError(f"{written!r} is no infinity and no NaN")
-    return number
+    if written not in ("inf", "-inf", "nan"):
+        raise ValueError(f"a number outside JSON is inf, -inf or nan, got {shown(written)}")
+    return float(written)
 
 
 def _write_array(encoder: Encoder, array: NDArray[Any]) -> int:
-    encoder.check_dtype(array.dtype)
-    encoder.arrays.append(array)
-    return len(encoder.arrays) - 1
+    if not is_storable(array.dtype):
+        rule = "Arrays in a model file hold numbers, booleans or text"
+        hint = "Convert it, for instance dates to text."
+        raise encoder.error(TypeError, rule, f"one of dtype {array.dtype}", hint)
+    return encoder.number(array)
+
+
+def _read_array(decoder: Decoder, number: Any) -> NDArray[Any]:
+    if type(number) is not int or not 0 <= number < len(decoder.arrays):
+        n_arrays = len(decoder.arrays)
+        raise ValueError(f"it refers to array {str(number)[:80]} of {n_arrays} arrays")
+    return decoder.arrays[number]
 
 
 def _read_scalar(array: Any) -> Any:
@@ -145,9 +152,11 @@ def _read_objects(decoder: Decoder, written: Any) -> NDArray[np.object_]:
 def _write_sparse(matrix: Any) -> list[Any] | None:
     if matrix.ndim != 2:
         return None
-    n_stored = int(matrix.indptr[-1])  # there may be room for more
-    parts = matrix.data[:n_stored], matrix.indices[:n_stored], matrix.indptr
-    return [type(matrix).__name__, [int(n) for n in matrix.shape], *parts]
+    n_stored = int(matrix.indptr[-1])
+    data, indices = matrix.data, matrix.indices
+    if len(data) > n_stored:  # there may be room for more
+        data, indices = data[:n_stored], indices[:n_stored]
+    return [type(matrix).__name__, [int(n) for n in matrix.shape], data, indices, matrix.indptr]
 
 
 def _read_sparse(written: Any) -> Any:
@@ -215,27 +224,20 @@ def _read_object(decoder: Decoder, written: Any) -> Any:
 
 
 def _check_attributes(name: str, kind: Any, state: dict[str, Any]) -> None:
-    """Raise for impossible attributes, and for objects of labelkin that lack some."""
-    strange = [
-        key
-        for key in state
-        if not key.isidentifier()
-        or key.startswith("__")
-        or (key not in fields_of(kind) and callable(getattr(kind, key, None)))  # a method's place
-    ]
-    if strange:
-        raise ValueError(f"{name} has the attribute {strange[0][:80]!r}")
-    needed = set(fields_of(kind))
-    if not needed and not name.startswith("sklearn."):
-        needed = set(kind._get_param_names())
-    lacking = sorted(needed - set(state))
-    if lacking:
+    """Raise for other fields than those of a record, for methods, and for missing parameters."""
+    if listed := fields_of(kind):
+        if set(state) != set(listed):
+            raise ValueError(f"{name} must have the fields {', '.join(listed)}")
+        return
+    for key in state:
+        if not key.isidentifier() or key.startswith("__") or callable(getattr(kind, key, None)):
+            raise ValueError(f"{name} has the attribute {key[:80]!r}")
+    needed = () if name.startswith("sklearn.") else kind._get_param_names()
+    if lacking := sorted(set(needed) - set(state)):
         raise ValueError(
             f"{name} lacks {', '.join(lacking)}, which this version has; read the file with the "
             "version that wrote it, or train again"
         )
-    if "__slots__" in vars(kind) and set(state) != needed:
-        raise ValueError(f"{name} has other fields than {', '.join(sorted(needed))}")
 
 
 def _write_type(kind: type) -> str | None:
@@ -246,39 +248,30 @@ def _write_dtype(dtype: np.dtype[Any]) -> str | None:
     return dtype.str if is_storable(dtype) and dtype.isnative else None
 
 
-def _read_slice(ends: Any) -> slice:
-    if not isinstance(ends, list) or len(ends) != 3:
-        raise ValueError("a slice has three ends")
-    return slice(*ends)
-
-
 _FUNCTIONS = (type(_form), type(len), np.ufunc)
 _DTYPES = {type(np.dtype(code)) for code in f"?efdUS{np.typecodes['AllInteger']}"}
 FORMS: dict[str, Form] = {
-    "int": _form([int], hex, lambda written: int(_text(written), 16)),
     "float": _form([float], repr, _read_float),
-    "bytes": _form([bytes], bytes.hex, lambda written: bytes.fromhex(_text(written))),
     "tuple": _form([tuple], list, lambda written: tuple(read_list(written))),
     "dict": Form((dict,), _write_dict, _read_dict),
     "set": Form((set,), _write_set, lambda decoder, written: set(decoder.keys(written))),
     "frozenset": Form(
         (frozenset,), _write_set, lambda decoder, written: frozenset(decoder.keys(written))
     ),
-    "slice": _form([slice], lambda value: [value.start, value.stop, value.step], _read_slice),
+    "slice": _form(
+        [slice],
+        lambda value: [value.start, value.stop, value.step],
+        lambda ends: slice(*read_list(ends, 3)),
+    ),
     "type": _form([type], _write_type, partial(trusted.named, "type")),
     "function": _form(_FUNCTIONS, trusted.name_of, partial(trusted.named, "function")),
     "dtype": _form(_DTYPES, _write_dtype, read_dtype),
     "scalar": _form([], np.asarray, _read_scalar),
-    "array": Form(
-        (np.ndarray, np.memmap),
-        _write_array,
-        lambda decoder, written: read_numbered(decoder.arrays, written, "array"),
-    ),
+    "array": Form((np.ndarray, np.memmap), _write_array, _read_array),
     "objects": Form((), _write_objects, _read_objects),
     "sparse": _form(_SPARSE.values(), _write_sparse, _read_sparse),
     "object": Form((), _write_object, _read_object),
 }
-PART_TAGS = ("object", "objects", "sparse")
 _TAGS: dict[type, str] = {kind: tag for tag, form in FORMS.items() for kind in form.types}
 
 
@@ -307,23 +300,5 @@ def fields_of(kind: Any) -> tuple[str, ...]:
 def read_list(written: Any, length: int | None = None) -> list[Any]:
     """Return a value that must be a list, of ``length`` items if given."""
     if not isinstance(written, list) or (length is not None and len(written) != length):
-        came = shown(written)
-        if isinstance(written, list):
-            came += f" of {len(written)}"
-        raise ValueError(f"a list of {length or 'things'} is expected, got {came}")
+        raise ValueError(f"a list of {length or 'things'} is expected, got {shown(written)}")
     return written
-
-
-def _text(written: Any) -> str:
-    if not isinstance(written, str):
-        raise ValueError(f"a text is expected, got {shown(written)}")
-    return written
-
-
-def read_numbered(things: list[Any], number: Any, what: str) -> Any:
-    """Return the thing that a number stands for."""
-    if type(number) is not int or not 0 <= number < len(things):
-        raise ValueError(
-            f"it refers to {what} {str(number)[:80]} where there are {len(things)} so far"
-        )
-    return things[number]

@@ -208,10 +208,8 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     check_trusted(trusted, header.class_names, path)
     try:
         built = decode_model(_parsed(model), data, header)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no sound model file: {error}.") from None
-    except RecursionError:
-        raise ValueError(f"{path} is no sound model file: it nests too deeply.") from None
     now, then = version("scikit-learn"), header.versions.get("scikit-learn", "?")
     if now != then and any(name.startswith("sklearn.") for name in header.class_names):
         warnings.warn(
@@ -243,7 +241,7 @@ def _check_model(model: Any) -> None:
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.utils.validation import check_is_fitted
 
-    if isinstance(model, type) or not isinstance(model, BaseEstimator):
+    if not isinstance(model, BaseEstimator):
         raise TypeError(
             f"model must be a fitted estimator, got {model!r:.80}. "
             "Save data by the means of its library."
@@ -258,10 +256,7 @@ def _json(value: Any) -> bytes:
 
 
 def _parsed(data: bytes) -> Any:
-    try:
-        return json.loads(data.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
-    except RecursionError:
-        raise ValueError("it nests too deeply") from None
+    return json.loads(data.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
 
 
 def _no_constant(name: str) -> None:
@@ -352,7 +347,7 @@ def _header(path: Path, about: bytes, n_file: int) -> ModelFile:
             summary=None if said["summary"] is None else dict(said["summary"]),
             file_bytes=n_file,
         )
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{path} is no sound model file: its description fails ({error!r})."
         ) from None
@@ -441,16 +436,12 @@ def read_shape(shape: Any) -> tuple[int, ...]:
         or not all(type(n) is int and 0 <= n < 2**63 for n in shape)
         or (0 in shape and max(shape) > MOST_UNUSED)
     ):
-        is_plain = isinstance(shape, list) and all(type(n) in (int, float, bool) for n in shape)
-        raise ValueError(f"{str(shape)[:80] if is_plain else shown(shape)} is no shape")
+        raise ValueError(f"{shown(shape)} is no shape")
     return tuple(shape)
 
 
 def shown(value: Any) -> str:
-    """Return a value from a file for a message.
-
-    Parts may be shared, so that what is small in the file can be endless as text.
-    """
+    """Return a value from a file for a message; containers and objects by their type."""
     if value is None or type(value) in (str, int, float, bool):
         return repr(value)[:80]
     return f"a {type(value).__name__}"

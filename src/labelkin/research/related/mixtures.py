@@ -281,7 +281,7 @@ class MixtureModel(_WordMixture):
     def _start(self) -> None:
         sets = self._by_set(self.member_label_)
         self.set_weights_ = [np.full(len(labels), 1 / len(labels)) for labels in sets]
-        self.set_numbers_ = {tuple(labels.tolist()): s for s, labels in enumerate(sets)}
+        self.set_numbers_ = {str(labels.tolist()): s for s, labels in enumerate(sets)}
 
     def _update(self, drawn: _Matrix) -> None:
         parts = self._by_set(drawn + self.smoothing)
@@ -289,7 +289,7 @@ class MixtureModel(_WordMixture):
 
     def _weights(self, labels: _Columns) -> _Matrix:
         order = np.argsort(labels)
-        s = self.set_numbers_.get(tuple(labels[order].tolist()))
+        s = self.set_numbers_.get(str(labels[order].tolist()))
         if s is None:
             return np.full(len(labels), 1 / len(labels))
         weights = np.empty(len(labels))
@@ -297,7 +297,7 @@ class MixtureModel(_WordMixture):
         return weights
 
     def _log_prior(self, labels: _Columns) -> float:
-        s = self.set_numbers_.get(tuple(sorted(labels.tolist())))
+        s = self.set_numbers_.get(str(sorted(labels.tolist())))
         n_documents = self.set_counts_.sum() + 1  # one more for a new label set
         return float(np.log((1.0 if s is None else self.set_counts_[s]) / n_documents))
 
