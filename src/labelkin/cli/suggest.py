@@ -35,7 +35,7 @@ def suggest(
     ] = False,
     accept: Annotated[list[str] | None, option("A label of the text; may be repeated.")] = None,
     reject: Annotated[
-        list[str] | None, option("A label that the text has not; may be repeated.")
+        list[str] | None, option("A label that does not apply; may be repeated.")
     ] = None,
     explain: Annotated[
         bool, option("Show the evidence for and against each label.", "--explain")

@@ -139,7 +139,7 @@ class Document(NamedTuple):
 
 
 @dataclass(eq=False)
-class Documents:
+class Documents:  # numpydoc ignore=PR02
     r"""The documents of a file, a folder or a stream, read again at every pass.
 
     Iterating yields one :class:`Document` after the other; memory contains only those that are

@@ -93,7 +93,7 @@ class WordCounts(SparseTransformer, BaseEstimator):
     Parameters
     ----------
     language : str, default="english"
-        The language of the Snowball stemmer: ``"english"``, ``"german"``, ``"porter"`` …
+        A language of the Snowball stemmer, for example ``"german"`` or ``"porter"``.
     stop_words : {"auto", "smart"}, iterable of str or None, default="auto"
         Words to leave out, in any case. ``"auto"``: the SMART list for English, none for other
         languages. ``"smart"``: the SMART list for any. ``None``: leave out nothing.

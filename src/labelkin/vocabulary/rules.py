@@ -43,7 +43,7 @@ _LINES = 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Rules:
+class Rules:  # numpydoc ignore=PR02
     """Implications between labels, and groups of labels that exclude each other.
 
     The order of implications, and of labels in a group, has no effect on equality; the order of
