@@ -259,7 +259,7 @@ class TestWrongCalls:
             (["--encoding", "klingon"], "no encoding 'klingon'"),
             (["--rules", "nowhere.csv"], "No such file in"),
             (["--min-documents", "50"], "Lower --min-documents or give more"),
-            (["--columns", "text=head"], "'head' must be the document's text, got no 'head'"),
+            (["--columns", "text=head"], "must name 'head'"),
             (["--separator", "|"], "separator must be of a table"),
             (["--delimiter", "||"], "must be one character"),
         ],

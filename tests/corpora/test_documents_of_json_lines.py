@@ -82,7 +82,7 @@ def test_a_large_file_is_read_in_little_memory(tmp_path):
     [
         ('{"id": "c", "text": "cut o', r"line 2: a line must be one JSON object.*Unterminated"),
         ("[1, 2]", r"line 2: a document must be a JSON object, got list"),
-        ({"id": "c", "head": "x"}, r"line 2: .* got no 'text', 'labels' among .*'id', 'head'"),
+        ({"id": "c", "head": "x"}, r"line 2: .* must name 'text', 'labels', got 'id', 'head'"),
         ({**TEA, "id": None}, r"line 2: 'id' must be text or a whole number, got None"),
         ({**TEA, "text": ["x"]}, r"line 2: 'text' must be the document's text, got \['x'\]"),
         ({**TEA, "labels": ["tea", ""]}, r"line 2: labels must be a list of texts that are not em"),

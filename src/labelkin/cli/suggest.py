@@ -116,7 +116,7 @@ def suggest(
 
 def _document(text: str) -> str:
     """Return a text, or the contents of the file of this name, or stdin."""
-    from labelkin.corpora.documents import check_plain, format_of
+    from labelkin.corpora.documents import format_of
     from labelkin.corpora.lines import decoded_lines
 
     if text == "-":
@@ -134,7 +134,6 @@ def _document(text: str) -> str:
             f"{text} must be one document, and is a file of documents. Use labelkin predict."
         )
     document = "".join(decoded_lines(text, None))
-    check_plain(Path(text))
     if not document.strip():
         raise ValueError(f"{text} must have a text, and is empty.")
     print_message(f"{text} is a file: its {counted(len(document), 'character')} are the document.")

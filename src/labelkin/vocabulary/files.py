@@ -210,10 +210,10 @@ def _read_table(path: Path, ending: str, language: str | None) -> Vocabulary:
 def _concepts(name: str, rows: Sequence[tuple[str, list[str]]]) -> Iterator[Concept]:
     header = [cell.strip().lower() for cell in rows[0][1]] if rows else []
     columns = _columns(name, header)
-    widths, hint = (len(header),), "Is the delimiter right, and the file whole?"
+    widths, hint = [len(header)], "Is the delimiter right, and the file whole?"
     if columns is None:
         header, columns = ["", "", "notation"], (0, {"": 1})
-        widths, hint = (2, 3), "Name columns by a header: uri, label_en, notation."
+        widths, hint = [2, 3], "Name columns by a header: uri, label_en, notation."
     else:
         rows = rows[1:]
     notation = header.index("notation") if "notation" in header else len(header)
