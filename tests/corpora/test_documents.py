@@ -195,10 +195,3 @@ class TestTitles:
         lines = ['{"title": "Tea,\\n milk", "text": "Hot."}\n', '{"text": "Cold.\\nIce."}\n']
         found = list(Documents(lines, "jsonl", optional=("title",)))
         assert [one.text for one in found] == ["Tea, milk\nHot.", "\nCold.\nIce."]
-
-    def test_are_read_beside_the_text_unless_columns_are_named(self):
-        lines = ["title,text\n", "Tea,Hot.\n"]
-        [document] = Documents(lines, "csv")
-        assert document.texts == {"title": "Tea", "text": "Hot."}
-        [document] = Documents(lines, "csv", columns={"text": "text"})
-        assert document.texts == {"text": "Hot."}

@@ -154,17 +154,6 @@ def test_entities_cannot_hide_in_another_encoding(tmp_path):
         read_vocabulary(tmp_path / "x.rdf")
 
 
-def test_short_entities_are_read(tmp_path):
-    text = (
-        '<!DOCTYPE rdf:RDF [<!ENTITY skos "http://www.w3.org/2004/02/skos/core#">]>'
-        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
-        'xmlns:skos="&skos;"><skos:Concept rdf:about="u:1">'
-        '<skos:prefLabel xml:lang="en">dog</skos:prefLabel></skos:Concept></rdf:RDF>'
-    )
-    (tmp_path / "x.rdf").write_text(text)
-    assert read_vocabulary(tmp_path / "x.rdf").name_of("u:1") == "dog"
-
-
 REMOTE = "http://example.org/c.jsonld"
 SKOS_NAME = "http://www.w3.org/2004/02/skos/core#prefLabel"
 
