@@ -1,6 +1,6 @@
-"""How the site is built: ``make docs`` writes it to docs/_build/html, without a word of complaint.
+"""Configuration of the site, which ``make docs`` writes to docs/_build/html; warnings are errors.
 
-The pages are Markdown that reads well without a site, too. What is not written by hand is made
+The pages are Markdown that can also be read without a site. Generated parts are made
 while the site is built: the API from docstrings, the command line from its own help, REST from the
 specification of the service, the gallery from the scripts in examples/. A built site asks no other
 host for anything, and works from a folder.

@@ -1,4 +1,4 @@
-"""The files of docs/how-to/deployment.md start what they say, as far as that can be tried here."""
+"""The files of docs/how-to/deployment.md are valid and start existing commands."""
 
 import json
 import re
@@ -44,7 +44,7 @@ def test_the_container_copies_what_is_there():
 
 
 def test_the_container_is_laid_out_as_such_files_should_be():
-    """What a linter asks for: a fixed base, no root, whole commands that hear signals."""
+    """Rules of linters: a fixed base, no root, commands that receive signals."""
     text = (FOLDER / "Dockerfile").read_text()
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     instructions = [line.split(maxsplit=1) for line in lines]

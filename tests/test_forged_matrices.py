@@ -12,7 +12,7 @@ from labelkin import (
     PerLabel,
     PlattSVM,
 )
-from labelkin.curation.audit.contradictions import as_rows
+from labelkin.curation.audit.issues import as_rows
 from labelkin.evaluation import metrics
 from labelkin.text import TermSelection, TermWeights
 

@@ -1,6 +1,6 @@
 """API pages, one for each public name of the library.
 
-The templates in docs/templates/autosummary lay them out. A name that can be imported from two
+The templates in docs/templates/autosummary format them. A name that can be imported from two
 places has its page where users import it from, and a docstring may refer to it, or to what is not
 public, by any name that there is; only what is nowhere is an error.
 """
@@ -76,7 +76,7 @@ def _resolve(app: Any, env: Any, node: Any, text: nodes.Element) -> nodes.Node |
 
 
 def _is_there(name: str) -> bool:
-    """Tell whether a name can be imported, or is an attribute of the instances of a class."""
+    """Return whether a name can be imported, or is an attribute of the instances of a class."""
     owner, _, last = name.rpartition(".")
     kinds = getattr(_found(owner), "__mro__", ())
     return _found(name) is not None or any(last in inspect.get_annotations(k) for k in kinds)
@@ -92,14 +92,14 @@ def _possible_names(node: Any) -> Iterator[str]:
         yield f"{resolve_name(f'{module}.{owner}').__module__}.{target}"
     if module:
         yield f"{module}.{target}"
-    # autosummary's tables, and functions, do not say where their words come from
+    # autosummary's tables, and functions, do not state the source of their text
     for public in MODULES:
         yield f"labelkin.{public}.{target}"
     yield f"labelkin.{target}"
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Tell the templates the names, and mend references."""
+    """Pass the names to the templates, and correct references."""
     app.connect("autodoc-skip-member", _skip_foreign)
     app.connect("missing-reference", _resolve)
     app.config.autosummary_context = {

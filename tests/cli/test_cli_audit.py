@@ -1,17 +1,15 @@
-"""``labelkin audit``: the list, the page, going on after a kill, and the corrected corpus."""
+"""``labelkin audit``: the list, the page, and the corrected corpus."""
 
 import csv
 import json
 import re
 from html.parser import HTMLParser
-from unittest import mock
 
 import numpy as np
 import pytest
 from in_process import call
 
 from labelkin import corpora
-from labelkin.curation.audit import corpus_audit
 from labelkin.curation.corrections import Decision
 from labelkin.curation.saved_work import Entry, SavedWork
 
@@ -97,51 +95,6 @@ def test_page_loads_nothing_and_marks_words(audited):
     assert page.tags.count("mark") > 10
     assert {"article", "table", "details", "blockquote"} <= set(page.tags)
     assert "Similar documents" in text
-
-
-def test_killed_audit_is_resumed(damaged, tmp_path):
-    out, whole = tmp_path / "issues.csv", tmp_path / "whole.csv"
-    small = mock.patch.object(corpus_audit, "_BLOCK_CELLS", 10 * N_DOCUMENTS)
-    kept = corpus_audit.fit_content
-    learned = []
-
-    def stopped(*arguments, **options):
-        if len(learned) == 2:
-            raise KeyboardInterrupt
-        learned.append(1)
-        return kept(*arguments, **options)
-
-    with small, mock.patch.object(corpus_audit, "fit_content", stopped):
-        done = call("audit", damaged[0], "--out", out, "--top", 20)
-    assert done.code == 1
-    assert "Finished work is kept; the same command resumes it." in done.err
-    state = tmp_path / ".issues.csv.audit"
-    assert len(list(state.glob("*/block-*.npy"))) == 2
-    assert not out.exists()
-
-    next(state.iterdir()).joinpath(".0.part").touch()  # a partial file after a kill
-    with small, mock.patch.object(corpus_audit, "fit_content", wraps=kept) as fitted:
-        done = call("audit", damaged[0], "--out", out, "--top", 20)
-    done.done()
-    assert "2 of 4 parts of the content evidence were there; resumed." in done.err
-    assert fitted.call_count == 2
-    assert not state.exists()
-    call("audit", damaged[0], "--out", whole, "--top", 20, "-q").done()
-    one, other = rows_of(out), rows_of(whole)
-    assert [(r["document"], r["label"]) for r in one] == [
-        (r["document"], r["label"]) for r in other
-    ]
-    for a, b in zip(one, other, strict=True):
-        assert float(a["probability"]) == pytest.approx(float(b["probability"]), abs=1e-5)
-
-
-def test_partial_results_of_other_options_are_not_used(damaged, tmp_path):
-    out = tmp_path / "issues.csv"
-    with mock.patch.object(corpus_audit, "issue_record", side_effect=KeyboardInterrupt):
-        assert call("audit", damaged[0], "--out", out).code == 1
-    done = call("audit", damaged[0], "--out", out, "--random-state", 1, "--top", 3)
-    done.done()
-    assert "were there" not in done.err
 
 
 def tea(path, sets):

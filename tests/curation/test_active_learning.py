@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.stats import entropy
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours
@@ -107,16 +106,6 @@ def test_each_step_has_the_highest_gain(model, pool):
         before.append(one.document)
 
 
-def test_large_pool_is_reduced_to_the_highest_values(model, pool, monkeypatch):
-    monkeypatch.setattr("labelkin.curation.active_learning._REPRESENTED", 40)
-    monkeypatch.setattr("labelkin.curation.active_learning._CANDIDATES", 20)
-    values = document_values(model, pool)
-    chosen = next_documents(model, pool, 5)
-    assert len({one.document for one in chosen}) == 5
-    fortieth = np.sort(values)[-40]
-    assert all(one.value >= fortieth for one in chosen)
-
-
 def test_document_with_known_labels_has_value_0(model, pool):
     n_labels = len(model.classes_)
     known = np.full((pool.shape[0], n_labels), np.nan)
@@ -132,13 +121,6 @@ def test_known_labels_are_given_by_name(model, pool):
     [then] = next_documents(model, pool[:1], 1, known={"accepted": [label]})
     assert label not in [one.label for one in then.labels]
     assert then.value < next_documents(model, pool[:1], 1)[0].value
-
-
-def test_pipeline_takes_texts(news, words, model, pool):
-    chain = make_pipeline(words, model)
-    texts = list(news.documents[news.test])
-    by_text = next_documents(chain, texts, 5)
-    assert by_text == next_documents(model, pool, 5)
 
 
 def test_vectors_define_similarity(model, pool):
@@ -166,8 +148,3 @@ def test_known_labels_need_label_evidence(news, words, pool):
     X, Y = words.transform(news.documents[news.train]), news.Y[news.train]
     with pytest.raises(ValueError, match="Use LabelDependenceClassifier"):
         document_values(NaiveBayes().fit(X, Y), pool, known=np.full((140, Y.shape[1]), np.nan))
-
-
-def test_small_pool_is_returned_whole(model, pool):
-    assert len(next_documents(model, pool[:3], 10)) == 3
-    assert next_documents(model, pool[:0], 10) == []

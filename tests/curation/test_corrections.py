@@ -1,4 +1,4 @@
-"""What is decided of given labels, as people write it down, and what becomes of it."""
+"""Decisions on labels: files, choice and counts."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from labelkin.curation.corrections import (
 )
 
 
-def test_changes_that_do_not_fit_are_counted_and_not_made():
+def test_changes_that_do_not_apply_are_counted():
     corrections = Corrections(
         [
             Decision("a", "tea", False),
@@ -72,7 +72,7 @@ def test_lists_of_json_lines(tmp_path):
     assert found == Decision("7", "tea", False, "", 0.97)
 
 
-def test_what_is_changed():
+def test_decided_and_probable_changes_are_chosen():
     decisions = [
         Decision("1", "a", True, "change", 0.1),
         Decision("1", "b", True, "keep", 0.99),
@@ -82,9 +82,3 @@ def test_what_is_changed():
     ]
     assert set(chosen_changes(decisions)) == {("1", "a")}
     assert set(chosen_changes(decisions, 0.95)) == {("1", "a"), ("1", "d")}
-
-
-def test_a_cell_that_is_both_kept_and_changed_is_an_error():
-    twice = [Decision("1", "a", True, "change"), Decision("1", "a", True, "keep")]
-    with pytest.raises(ValueError, match="decided once, got 'change' and 'keep' for the label 'a'"):
-        chosen_changes(twice)

@@ -1,4 +1,4 @@
-"""A real server for tests: in a thread of this process, or in a process of its own."""
+"""A real server for tests: in a thread of this process, or in a separate process."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ import uvicorn
 from labelkin.service import create_app
 from labelkin.service.serving import listen
 
-#: Serves what its arguments name, prints its address, and ends as the tests want it to.
+#: Serves the files in its arguments and prints its address.
 PROGRAM = """
 import sys
 from pathlib import Path
@@ -62,7 +62,7 @@ def serving(*models, **options):
 
 
 class ServerProcess:
-    """A server in a process of its own, which can be killed."""
+    """A server in a separate process, which can be killed."""
 
     def __init__(self, model, saved_work, *, before="", review="none", stderr=None, limits=""):
         program = before + PROGRAM.replace("{limits}", limits)
@@ -78,7 +78,7 @@ class ServerProcess:
         assert self.address, "the server has not started"
 
     def kill(self):
-        """End it at once, whatever it does."""
+        """Kill it."""
         self.process.kill()
         self.close()
 
@@ -95,7 +95,7 @@ class ServerProcess:
 
 @contextmanager
 def server_process(model, saved_work, **options):
-    """Serve a model (``None``: none) in a process of its own; it does not outlive the test."""
+    """Serve a model (``None``: none) in a separate process that ends with the test."""
     server = ServerProcess(model, saved_work, **options)
     try:
         yield server

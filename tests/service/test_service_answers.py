@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from labelkin import storage
-from labelkin.corpora.corpus import labels_of
 from labelkin.label_matrix import names_to_columns
 
 pytestmark = pytest.mark.xdist_group("service")
@@ -42,15 +41,7 @@ def test_suggestions_are_the_models_own(client, newsroom, news_file, ruled_file,
             assert item["probability"] == pytest.approx(1 / (1 + np.exp(-item["log_odds"])))
 
 
-def test_the_limit_keeps_the_best(client, newsroom):
-    request = {"text": newsroom.documents[3], "accepted": ["grain"]}
-    many = client.post(f"{NEWS}/suggest", json={**request, "limit": 1000}).json()["suggestions"]
-    few = client.post(f"{NEWS}/suggest", json={**request, "limit": 4}).json()["suggestions"]
-    assert few == many[:4]
-    assert len(many) == 37
-
-
-def test_what_follows_by_a_rule_is_known_because_of_it(client):
+def test_labels_implied_by_a_rule_are_known(client):
     request = {"text": "Sport.", "accepted": ["wheat", "tennis"]}
     answer = client.post(f"{RULED}/suggest", json=request).json()
     assert {tuple(item.values()) for item in answer["known"]} == {
@@ -61,7 +52,7 @@ def test_what_follows_by_a_rule_is_known_because_of_it(client):
     }
 
 
-def test_words_of_the_text_that_the_model_knows_are_counted(client):
+def test_known_words_of_the_text_are_counted(client):
     text = "Wheat and wheat, zyzzyva."
     assert client.post(f"{NEWS}/suggest", json={"text": text}).json()["n_words"] == 2
 
@@ -130,7 +121,7 @@ def test_removing_a_word_changes_the_content_by_its_contribution(client):
         ({"rejected": ["gas"] * 1001}, "may be rejected, got 1,001"),
     ],
 )
-def test_known_labels_that_make_no_sense_are_a_problem(client, known, detail):
+def test_invalid_known_labels_are_a_problem(client, known, detail):
     answer = client.post(f"{NEWS}/suggest", json={"text": "Gas.", **known})
     assert answer.status_code == 422
     assert detail in answer.json()["detail"]
@@ -158,7 +149,7 @@ def test_known_labels_that_break_a_rule_are_a_problem(client):
         b"[" * 100_000,
     ],
 )
-def test_what_does_not_fit_is_a_problem(client, body):
+def test_invalid_bodies_are_a_problem(client, body):
     answer = client.post(
         f"{NEWS}/suggest", content=body, headers={"Content-Type": "application/json"}
     )
@@ -167,18 +158,18 @@ def test_what_does_not_fit_is_a_problem(client, body):
     assert set(answer.json()) == {"type", "title", "status", "detail"}
 
 
-def test_odd_texts_are_texts(client):
+def test_unusual_characters_are_accepted(client):
     for text in ["", "\0", "a\0b", "𝕎heat 🌾", "\u202e", " " * 1000, "<script>alert(1)</script>"]:
         assert client.post(f"{NEWS}/suggest", json={"text": text}).status_code == 200
 
 
-def test_a_model_that_is_not_there_is_named(client):
+def test_unknown_model_is_a_problem(client):
     answer = client.post("/api/models/nothing/suggest", json={"text": "a"})
     assert answer.status_code == 404
     assert answer.json()["detail"] == "There is no model 'nothing'. There is 'news', 'ruled'."
 
 
-def test_models_are_listed_with_what_their_files_say(client):
+def test_models_are_listed_with_their_descriptions(client):
     news, ruled = client.get("/api/models").json()["models"]
     assert (news["id"], news["name"], news["n_labels"]) == ("news", "Newsroom", 38)
     assert (news["content"], news["n_documents"]) == ("PlattSVM", 600)
@@ -198,13 +189,6 @@ def test_labels_are_searched_in_any_case_and_beginnings_come_first(client, newsr
         for i in range(len(names) + 1)
     ]
     assert [item["label"] for page in pages for item in page] == names
-
-
-def test_labels_carry_their_counts(client, newsroom):
-    Y = labels_of(newsroom).rows(newsroom.train)
-    expected = dict(zip(Y.names.tolist(), np.asarray(Y.positive.sum(axis=0)), strict=True))
-    labels = client.get(f"{RULED}/labels", params={"limit": 1000}).json()["labels"]
-    assert {item["label"]: item["documents"] for item in labels} == expected
 
 
 def test_related_labels_are_the_models_weights(client, news_model):

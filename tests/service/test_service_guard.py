@@ -19,7 +19,7 @@ def n_saved(client):
 
 
 @pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1", "[::1]:8000", "[::1]", "LOCALHOST"])
-def test_names_of_this_machine_are_answered_whatever_the_port(client, host):
+def test_local_host_names_are_accepted_with_any_port(client, host):
     assert client.get("/api/models", headers={"Host": host}).status_code == 200
 
 
@@ -29,7 +29,7 @@ def test_names_of_this_machine_are_answered_whatever_the_port(client, host):
      "evil@localhost", "", "[::2]", "localhost evil.example"],
 )  # fmt: skip
 @pytest.mark.parametrize("path", ["/", "/api/models", "/v1/projects", "/page/app.js", "/metrics"])
-def test_other_hosts_get_no_answer(client, host, path):
+def test_other_host_names_are_rejected(client, host, path):
     answer = client.get(path, headers={"Host": host})
     assert answer.status_code in (400, 421)  # an empty or broken Host may not get that far
     if answer.status_code == 421:
@@ -49,7 +49,7 @@ def test_pages_of_other_origins_cannot_write(client, origin):
     assert n_saved(client) == before
 
 
-def test_our_own_page_can(client):
+def test_own_page_can_write(client):
     origin = str(client.base_url).rstrip("/")
     assert client.post(SAVE, json=DOCUMENT, headers={"Origin": origin}).status_code == 201
     tunnel = {"Host": "localhost:9999", "Origin": "http://localhost:9999"}
@@ -71,7 +71,7 @@ def locked(news_file, tmp_path_factory):
      "Bearer open-sesame2", "Bearer öpen-sesame".encode()],
 )  # fmt: skip
 @pytest.mark.parametrize("path", ["/api/models", "/v1/", "/v1/projects/news", "/api/nothing"])
-def test_without_the_token_nothing_is_answered(locked, authorization, path):
+def test_requests_without_the_token_are_rejected(locked, authorization, path):
     headers = {} if authorization is None else {"Authorization": authorization}
     answer = locked.get(path, headers=headers)
     assert answer.status_code == 401
@@ -79,7 +79,7 @@ def test_without_the_token_nothing_is_answered(locked, authorization, path):
     assert "open-sesame" not in answer.text
 
 
-def test_with_the_token_all_is_open(locked):
+def test_requests_with_the_token_are_accepted(locked):
     password = base64.b64encode(b"anyone:open-sesame").decode()
     for credentials in ("Bearer open-sesame", "bearer open-sesame", f"Basic {password}"):
         headers = {"Authorization": credentials}
@@ -92,7 +92,7 @@ def test_the_page_and_health_need_no_token(locked, path):
     assert locked.get(path).status_code == 200
 
 
-def test_metrics_which_name_the_models_need_it(locked):
+def test_metrics_need_the_token(locked):
     assert locked.get("/metrics").status_code == 401
     headers = {"Authorization": "Bearer open-sesame"}
     assert "labelkin_requests" in locked.get("/metrics", headers=headers).text
@@ -100,7 +100,7 @@ def test_metrics_which_name_the_models_need_it(locked):
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 @pytest.mark.parametrize("path", ["/api/models", "/v1/projects", "/metrics"])
-def test_pictures_and_scripts_of_other_pages_are_not_computed(client, path, site):
+def test_pictures_and_scripts_for_other_pages_are_rejected(client, path, site):
     headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}
     answer = client.get(path, headers=headers)
     assert answer.status_code == 403
@@ -111,12 +111,12 @@ def test_pictures_and_scripts_of_other_pages_are_not_computed(client, path, site
     assert client.get("/", headers=headers).status_code == 200
 
 
-def test_a_name_that_was_given_is_answered(locked):
+def test_allowed_host_names_are_accepted(locked):
     assert locked.get("/health", headers={"Host": "labels.org:443"}).status_code == 200
     assert locked.get("/health", headers={"Host": "other.org"}).status_code == 421
 
 
-def test_every_answer_forbids_what_it_does_not_need(client):
+def test_every_response_has_the_security_headers(client):
     for path in ("/", "/docs", "/api/models", "/nothing", "/page/app.js"):
         headers = client.get(path).headers
         assert "default-src 'self'" in headers["content-security-policy"]
@@ -137,12 +137,12 @@ def test_nothing_outside_the_page_is_served(client):
     [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("Localhost", True),
      ("0.0.0.0", False), ("::", False), ("", False), ("192.168.0.1", False), ("lib.org", False)],
 )  # fmt: skip
-def test_what_is_local(host, local):
+def test_is_local_recognises_loopback_addresses(host, local):
     assert is_local(host) is local
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "library.example"])
-def test_beyond_this_machine_a_token_is_needed(news_file, host):
+def test_addresses_beyond_this_machine_need_a_token(news_file, host):
     with pytest.raises(
         ValueError, match=r"beyond this machine needs a token.*LABELKIN_TOKEN.*--insecure"
     ):
@@ -155,7 +155,7 @@ def test_a_token_must_be_one_ascii_word(news_file, token):
         create_app([news_file], token=token)
 
 
-def test_a_wildcard_address_is_called_by_any_name_but_from_no_foreign_page(news_file, tmp_path):
+def test_wildcard_address_accepts_any_host_and_no_foreign_origin(news_file, tmp_path):
     saved_work = tmp_path / "saved.sqlite"
     with serving(news_file, saved_work=saved_work, hosts=["0.0.0.0"], token="t") as client:
         assert client.get("/health", headers={"Host": "machine.lan:8000"}).status_code == 200
@@ -172,13 +172,13 @@ def narrow(news_file, tmp_path_factory):
         yield client
 
 
-def test_a_body_that_says_it_is_too_large_is_not_read(narrow):
+def test_large_content_length_is_rejected(narrow):
     answer = narrow.post(SAVE, content=b"x" * 5001)
     assert answer.status_code == 413
     assert "may have 5000 bytes, got 5001 bytes" in answer.json()["detail"]
 
 
-def test_a_body_that_does_not_say_is_not_read_either(narrow):
+def test_large_body_without_a_length_is_rejected(narrow):
     def endless():
         for _ in range(100):
             yield b"x" * 1000
@@ -188,7 +188,7 @@ def test_a_body_that_does_not_say_is_not_read_either(narrow):
     assert "got more" in answer.json()["detail"]
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(narrow):
+def test_slow_body_is_rejected(narrow):
     with socket.create_connection((narrow.base_url.host, narrow.base_url.port)) as connection:
         connection.sendall(
             b"POST /api/models/news/suggest HTTP/1.1\r\nHost: localhost\r\n"
@@ -199,7 +199,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(narrow):
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_two_lengths_are_an_error_and_nothing_after_them_is_answered(narrow, order):
+def test_request_smuggling_is_rejected(narrow, order):
     lengths = [b"Content-Length: 6\r\n", b"Transfer-Encoding: chunked\r\n"][::order]
     smuggled = b"0\r\n\r\nGET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
     head = b"POST /v1/projects/news/suggest HTTP/1.1\r\nHost: localhost\r\n"
@@ -214,7 +214,7 @@ def test_two_lengths_are_an_error_and_nothing_after_them_is_answered(narrow, ord
     assert b"labelkin_requests" not in answer
 
 
-def test_only_pages_of_the_web_are_origins(client):
+def test_origins_other_than_http_are_rejected(client):
     host = client.base_url.netloc.decode()
     for scheme, status in {"http": 200, "https": 200, "javascript": 403, "file": 403}.items():
         headers = {"Origin": f"{scheme}://{host}"}

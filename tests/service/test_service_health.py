@@ -15,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from labelkin import (
     LabelDependenceClassifier,
     LabelRescorer,
-    NaiveBayes,
     NearestNeighbours,
     storage,
 )
@@ -26,12 +25,12 @@ from labelkin.service import Limits, create_app, serve
 pytestmark = pytest.mark.xdist_group("service")
 
 
-def test_it_is_alive_and_ready(client):
+def test_service_is_alive_and_ready(client):
     assert client.get("/health").json() == {"status": "alive"}
     assert client.get("/ready").json() == {"status": "ready"}
 
 
-def test_it_is_not_ready_and_saves_nothing_when_the_disk_is_read_only(news_file, tmp_path):
+def test_read_only_disk_is_a_problem_and_nothing_is_saved(news_file, tmp_path):
     with serving(news_file, saved_work=tmp_path / "saved.sqlite") as client:
         service = client.app.state.service
         (saved_work,) = service._files.values()
@@ -48,7 +47,7 @@ def test_it_is_not_ready_and_saves_nothing_when_the_disk_is_read_only(news_file,
 
 
 @pytest.mark.parametrize("what", ["a full disk", "a read-only file"])
-def test_it_is_not_ready_on_a_disk_that_cannot_be_written(news_file, tmp_path, monkeypatch, what):
+def test_service_is_not_ready_without_a_writable_disk(news_file, tmp_path, monkeypatch, what):
     with serving(news_file, saved_work=tmp_path / "saved.sqlite") as client:
         assert client.get("/ready").status_code == 200
         if what == "a full disk":
@@ -95,7 +94,7 @@ def test_unknown_paths_and_methods_are_problems(client):
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_termination_finishes_what_was_taken(news_file, tmp_path):
+def test_termination_finishes_accepted_requests(news_file, tmp_path):
     saved_work = tmp_path / "saved.sqlite"
     server = ServerProcess(news_file, saved_work)
     acknowledged = []
@@ -130,31 +129,18 @@ def test_termination_finishes_what_was_taken(news_file, tmp_path):
 def test_a_port_in_use_is_named(news_file, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1, port {port}"):
+        with pytest.raises(OSError, match=f"cannot use 127.0.0.1, port {port}"):
             serve([news_file], port=port, saved_work=tmp_path / "saved.sqlite")
 
 
-def test_no_model_is_nothing_to_serve():
-    with pytest.raises(ValueError, match="There must be a model to serve"):
-        create_app([])
-
-
-def test_a_model_that_takes_no_texts_is_an_error(newsroom, tmp_path):
+def test_model_without_texts_is_an_error(newsroom, tmp_path):
     rescorer = LabelRescorer().fit([["a", "b"], ["a"], ["b"]])
     path = storage.save(rescorer, tmp_path / "rescorer.labelkin")
     with pytest.raises(ValueError, match=r"a pipeline that ends in one, got a LabelRescorer"):
         create_app([path])
 
 
-def test_names_that_are_the_same_as_texts_are_an_error(tmp_path):
-    labels = [{1, "1"}, {1}, {"1"}] * 4
-    model = make_pipeline(TfidfVectorizer(), LabelDependenceClassifier(NaiveBayes()))
-    path = storage.save(model.fit(["one", "two", "three"] * 4, labels), tmp_path / "m.labelkin")
-    with pytest.raises(ValueError, match="distinct names to be served, got '1' twice"):
-        create_app([path])
-
-
-def test_file_names_become_names_for_addresses(news_file, tmp_path):
+def test_model_id_is_made_of_the_file_name(news_file, tmp_path):
     path = shutil.copy(news_file, tmp_path / "müller & söhne?.labelkin")
     with serving(path) as client:
         (model,) = client.get("/api/models").json()["models"]
@@ -162,7 +148,7 @@ def test_file_names_become_names_for_addresses(news_file, tmp_path):
         assert client.get(f"/v1/projects/{model['id']}").status_code == 200
 
 
-def test_neighbours_are_named_and_numbers_are_names(newsroom, tmp_path):
+def test_neighbours_explain_and_numbers_are_label_names(newsroom, tmp_path):
     """A model of another kind: nearest neighbours, scikit-learn's words, numbers as labels."""
     train = newsroom.train[:300]
     labels = [{newsroom.label_names.tolist().index(name) for name in names}
@@ -199,7 +185,7 @@ def test_a_deleted_file_is_noticed_by_saving_and_by_ready(news_file, tmp_path):
             assert "was moved, deleted or replaced" in answer.json()["detail"]
 
 
-def test_a_file_of_the_maximum_size_takes_no_more_and_the_service_answers_on(news_file, tmp_path):
+def test_saved_work_of_the_maximum_size_is_a_problem(news_file, tmp_path):
     limits = Limits(saved_work_bytes=1)
     with serving(news_file, saved_work=tmp_path / "saved.sqlite", limits=limits) as client:
         answer = client.post("/api/models/news/documents", json={"text": "a" * 200_000})

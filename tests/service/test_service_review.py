@@ -9,7 +9,7 @@ from live_server import server_process, serving
 
 from labelkin.curation.corrections import Decision
 from labelkin.curation.saved_work import read_answers
-from labelkin.service import Limits, create_app
+from labelkin.service import create_app
 
 pytestmark = pytest.mark.xdist_group("service")
 
@@ -29,7 +29,7 @@ def say(client, number, answer):
     return client.post("/api/review/answers", json={"number": number, "answer": answer})
 
 
-def test_a_review_needs_no_model_and_writes_beside_the_list(client, issues):
+def test_review_without_a_model_is_saved_beside_the_issues(client, issues):
     assert client.get("/api/models").json()["models"] == []
     assert client.get("/ready").status_code == 200
     state = client.get("/api/review").json()
@@ -43,14 +43,14 @@ def test_a_review_needs_no_model_and_writes_beside_the_list(client, issues):
     ]  # fmt: skip
 
 
-def test_an_issue_comes_with_all_that_is_known_of_it(client):
+def test_issue_has_all_fields_of_the_file(client):
     found = client.get("/api/review/issues/1").json()
     assert (found.pop("number"), found.pop("answer")) == (1, None)
     assert found.pop("names") == {}
     assert found == {key: value for key, value in FIRST.items() if key != "decision"}
 
 
-def test_answers_are_counted_and_undone_in_their_order(client, issues):
+def test_answers_are_counted_and_undone_in_order(client, issues):
     say(client, 2, "keep")
     say(client, 1, "cannot say")
     state = say(client, 3, "change").json()
@@ -77,7 +77,7 @@ def test_answers_survive_a_kill(issues, tmp_path):
         assert shown["answer"] == "change"
 
 
-def test_with_a_model_the_answers_go_to_its_saved_work(issues, news_file, tmp_path):
+def test_answers_are_in_the_saved_work_of_the_model(issues, news_file, tmp_path):
     saved_work = tmp_path / "both.sqlite"
     with serving(news_file, saved_work=saved_work, review=issues) as client:
         say(client, 1, "change")
@@ -98,7 +98,7 @@ def test_with_a_model_the_answers_go_to_its_saved_work(issues, news_file, tmp_pa
         ({"number": 1, "answer": "keep", "more": 1}, 400, "does-not-fit"),
     ],
 )
-def test_wrong_answers_are_problems(client, body, status, kind):
+def test_invalid_answers_are_problems(client, body, status, kind):
     problem = client.post("/api/review/answers", json=body)
     assert (problem.status_code, problem.json()["type"]) == (status, f"urn:labelkin:problem:{kind}")
     assert client.get("/api/review").json()["next"] == 1
@@ -126,7 +126,7 @@ def test_a_token_guards_the_review(issues):
         (json.dumps({"document": 1}), "line 1: an issue must be .*label: Field required"),
     ],
 )
-def test_a_list_that_is_no_list_is_named_by_line(tmp_path, text, message):
+def test_invalid_issues_are_errors_with_the_line(tmp_path, text, message):
     path = tmp_path / "issues.jsonl"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
@@ -134,14 +134,9 @@ def test_a_list_that_is_no_list_is_named_by_line(tmp_path, text, message):
     assert not path.with_suffix(".saved.sqlite").exists()
 
 
-def test_tables_and_missing_lists_are_named(tmp_path):
+def test_tables_and_missing_files_are_errors(tmp_path):
     (tmp_path / "issues.csv").touch()
     with pytest.raises(ValueError, match="JSON lines, which contain the texts"):
         create_app([], review=tmp_path / "issues.csv")
     with pytest.raises(FileNotFoundError, match="There is no file of issues"):
         create_app([], review=tmp_path / "no.jsonl")
-
-
-def test_a_review_is_bounded(tmp_path, issues):
-    with pytest.raises(ValueError, match="may have 2 issues"):
-        create_app([], review=issues, limits=Limits(review_issues=2))

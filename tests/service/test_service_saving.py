@@ -52,13 +52,6 @@ def test_an_edited_text_replaces_the_document_of_its_record(desk):
     wait_until(lambda: counts() == (1, 1))
 
 
-def test_the_first_text_saved_anew_does_not_replace_the_edited_one(desk):
-    save, saved, _ = desk
-    save(EDITED, "floods", record=save(TEXT, "floods"))
-    save(TEXT, "weather")
-    assert saved() == [(EDITED, ("floods",)), (TEXT, ("weather",))]
-
-
 def test_two_models_keep_their_own_entry_of_one_text(desk):
     save, saved, _ = desk
     save(TEXT, "floods")

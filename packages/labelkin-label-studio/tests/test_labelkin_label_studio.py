@@ -1,7 +1,5 @@
 """Label Studio's protocol: suggested choices, known drafts, annotations saved once."""
 
-import base64
-
 import pytest
 from live_server import serving, wait_until
 
@@ -11,7 +9,7 @@ CHOICES = """<View><Text name="text" value="$story"/>
 <Choices name="topics" toName="text" choice="multiple">
 <Choice value="gas"/><Choice value="crude-oil"/><Choice value="wheat"/>
 <Choice value="Corn!" alias="corn"/><Choice value="grain"/>
-<Choice value="no label of ours"/></Choices></View>"""
+<Choice value="unknown label"/></Choices></View>"""
 TAXONOMY = """<View><Text name="text" value="$story"/><Taxonomy name="tree" toName="text">
 <Choice value="farming"><Choice value="grain"><Choice value="wheat"/></Choice></Choice>
 <Choice value="gas"/></Taxonomy></View>"""
@@ -40,7 +38,7 @@ def event(number=1, choices=("gas",), action="ANNOTATION_CREATED", story="Gas.",
     return {"action": action, "project": PROJECT, "task": task, "annotation": annotation}
 
 
-def test_it_says_that_it_is_there_and_what_it_is_called(client):
+def test_health_setup_and_versions(client):
     assert client.get("/label-studio/news/health").json()["status"] == "UP"
     body = {"project": "3.17", "schema": CHOICES, "hostname": "http://x", "access_token": "secret"}
     version = client.post("/label-studio/news/setup", json=body).json()["model_version"]
@@ -49,7 +47,7 @@ def test_it_says_that_it_is_there_and_what_it_is_called(client):
     assert client.get("/label-studio/none/health").status_code == 404
 
 
-def test_suggestions_are_choices_of_the_project_as_the_model_decides(client, newsroom, news_model):
+def test_suggestions_are_the_decisions_of_the_model(client, newsroom, news_model):
     stories = newsroom.documents[newsroom.test[:80]]
     decided = news_model.predict(stories)
     names = news_model[-1].label_names_.tolist()
@@ -69,7 +67,7 @@ def test_suggestions_are_choices_of_the_project_as_the_model_decides(client, new
     assert n_given > 5
 
 
-def test_a_taxonomy_has_the_way_to_its_choices(client, newsroom):
+def test_taxonomy_choices_have_their_path(client, newsroom):
     [result] = predict(
         client,
         "Wheat and grain harvest.",
@@ -86,7 +84,7 @@ def test_a_taxonomy_has_the_way_to_its_choices(client, newsroom):
     assert ["farming", "grain", "wheat"] in region["value"]["taxonomy"]
 
 
-def test_the_place_of_a_taxonomy_that_was_chosen_stays(client):
+def test_chosen_place_in_a_taxonomy_is_kept(client):
     twice = TAXONOMY.replace('<Choice value="gas"/>', '<Choice value="wheat"/>')
     for way in (["wheat"], ["farming", "grain", "wheat"]):
         params = {"context": {"result": chosen(way, name="tree", kind="taxonomy")}}
@@ -103,7 +101,7 @@ def test_the_place_of_a_taxonomy_that_was_chosen_stays(client):
         ("A story: $a", {"a": "Wheat and grain harvest."}),
     ],
 )
-def test_texts_are_found_where_label_studio_finds_them(client, value, data):
+def test_texts_are_found_by_the_keys_of_label_studio(client, value, data):
     config = CHOICES.replace("$story", value).replace("<View>", "<View><![CDATA[ ]]>", 1)
     tasks = [{"id": 1, "data": data}]
     body = {"tasks": tasks, "label_config": config}
@@ -114,7 +112,7 @@ def test_texts_are_found_where_label_studio_finds_them(client, value, data):
 
 
 @pytest.mark.parametrize("where", ["context", "draft"])
-def test_what_is_chosen_so_far_is_known_and_the_others_respond(client, where):
+def test_choices_of_a_draft_are_known_labels(client, where):
     [before] = predict(client, "The harvest.")
     result = chosen("wheat")
     older = {"updated_at": "2026-01-01", "result": chosen("gas")}
@@ -126,14 +124,7 @@ def test_what_is_chosen_so_far_is_known_and_the_others_respond(client, where):
     assert after["scores"]["grain"] > before["scores"]["grain"]
 
 
-def test_a_single_choice_is_the_best_one(client):
-    config = CHOICES.replace('choice="multiple"', 'choice="single"')
-    params = {"context": {"result": chosen("wheat", "grain")}}
-    [result] = predict(client, "Wheat.", config=config, params=params)
-    assert len(result["result"][0]["value"]["choices"]) == 1
-
-
-def test_the_score_is_low_where_much_is_open(client, newsroom):
+def test_uncertain_tasks_have_a_low_score(client, newsroom):
     results = predict(client, *newsroom.documents[newsroom.test[:40]])
     scores = [result["score"] for result in results]
     assert all(0 < score <= 1 for score in scores)
@@ -154,12 +145,12 @@ def test_an_annotation_is_saved_once_and_changes_the_next_prediction(alone):
     [before] = predict(client, "Something.")
     for _ in range(2):  # a webhook may come again
         for number in range(40):
-            body = event(number, ("gas", "wheat", "no label of ours"), story=f"Story {number}")
+            body = event(number, ("gas", "wheat", "unknown label"), story=f"Story {number}")
             answer = client.post("/label-studio/news/webhook", json=body)
-            assert answer.json() == {"saved": 1, "withdrawn": 0, "job": None}
+            assert answer.json() == {"saved": 1, "withdrawn": 0}
     documents, label_sets, _ = read_saved_documents(saved_work)
     assert documents == [f"Story {number}" for number in range(40)]
-    assert set(label_sets) == {("gas", "wheat", "no label of ours")}
+    assert set(label_sets) == {("gas", "wheat", "unknown label")}
 
     def learned():
         return client.get("/api/models/news/saved").json()["learned"] == 40
@@ -202,7 +193,7 @@ def test_an_update_replaces_and_a_deletion_withdraws(alone):
     assert read_saved_documents(saved_work).label_sets == [("wheat",)]
 
 
-def test_a_message_that_comes_late_or_twice_does_not_undo_a_later_one(alone):
+def test_late_and_repeated_messages_change_nothing(alone):
     client, saved_work = alone
 
     def send(body):
@@ -219,7 +210,7 @@ def test_a_message_that_comes_late_or_twice_does_not_undo_a_later_one(alone):
     assert client.get("/api/models/news/saved").json()["documents"] == 0
 
 
-def test_what_was_suggested_and_not_chosen_is_rejected(alone):
+def test_removed_suggestions_are_rejected_labels(alone):
     client, saved_work = alone
     body = event(5, ("gas",), prediction={"result": chosen("gas", "wheat")})
     client.post("/label-studio/news/webhook", json=body)
@@ -227,7 +218,7 @@ def test_what_was_suggested_and_not_chosen_is_rejected(alone):
     assert (entry["labels"], entry["rejected"]) == (["gas"], ["wheat"])
 
 
-def test_what_was_replaced_stays_so_after_a_restart(news_file, tmp_path):
+def test_replaced_annotations_stay_replaced_after_a_restart(news_file, tmp_path):
     saved_work = tmp_path / "saved.sqlite"
     versions = []
 
@@ -244,16 +235,10 @@ def test_what_was_replaced_stays_so_after_a_restart(news_file, tmp_path):
         assert client.get("/api/models/news/saved").json()["documents"] == 1
 
 
-def test_choices_that_say_nothing_are_no_labels(alone):
-    client, saved_work = alone
-    client.post("/label-studio/news/webhook", json=event(1, ("", " ", "gas")))
-    assert read_saved_documents(saved_work).label_sets == [("gas",)]
-
-
-def test_other_events_are_passed_over(client):
+def test_other_events_are_ignored(client):
     for body in ({"action": "START_TRAINING", "project": PROJECT}, {"action": "TASKS_CREATED"}):
         answer = client.post("/label-studio/news/webhook", json=body)
-        assert answer.json() == {"saved": 0, "withdrawn": 0, "job": None}
+        assert answer.json() == {"saved": 0, "withdrawn": 0}
 
 
 @pytest.mark.parametrize(
@@ -271,7 +256,7 @@ def test_other_events_are_passed_over(client):
         (CHOICES.replace("<Text", '<Text valueType="url"'), "got no choices"),
     ],
 )
-def test_an_interface_without_our_labels_is_a_problem(client, config, rule):
+def test_interface_without_labels_of_the_model_is_a_problem(client, config, rule):
     answer = client.post("/label-studio/news/setup", json={"schema": config})
     assert answer.status_code == 422
     assert rule in answer.json()["detail"]
@@ -288,18 +273,3 @@ def test_tasks_and_events_that_do_not_fit_are_problems(client):
     assert "send its payload" in answer.json()["detail"]
     body = {"tasks": [{}] * 257, "label_config": CHOICES}
     assert client.post("/label-studio/news/predict", json=body).status_code == 413
-
-
-def test_a_token_may_come_as_a_password(news_file, tmp_path):
-    with serving(news_file, saved_work=tmp_path / "saved.sqlite", token="tok") as client:
-
-        def status(path, secret):
-            header = {"Authorization": "Basic " + base64.b64encode(secret).decode()}
-            return client.get(path, headers=header).status_code
-
-        assert status("/label-studio/news/health", b"anyone:tok") == 200
-        assert status("/label-studio/news/health", b"anyone:other") == 401
-        assert status("/label-studio/news/health", b"\xff") == 401
-        header = {"Authorization": "Bearer tok"}
-        assert client.get("/label-studio/news/health", headers=header).status_code == 200
-        assert client.get("/label-studio/news/health").status_code == 401

@@ -17,14 +17,14 @@ X = rng.poisson(0.3 + 2 * np.repeat(Y, 3, axis=1)).astype(float)
 
 @pytest.fixture(scope="module")
 def fitted():
-    return OmikujiContent(n_trees=2, calibrate=False).fit(X, Y)
+    return OmikujiContent(n_trees=2, cv=2).fit(X, Y)
 
 
 def forged(fitted, **changes):
     """A model with another forest."""
     old = fitted.forest_
     fields = {name: getattr(old, name) for name in ("files", "n_features", "n_labels")} | changes
-    model = OmikujiContent(n_trees=2, calibrate=False)
+    model = OmikujiContent(n_trees=2, cv=2)
     vars(model).update(vars(fitted) | {"forest_": OmikujiForest(**fields)})
     return model
 
@@ -34,18 +34,18 @@ def of(text):
 
 
 @pytest.mark.parametrize("top", [None, 3])
-def test_the_answers_come_back_to_the_last_bit(tmp_path, top):
+def test_saved_model_returns_the_same_scores(tmp_path, top):
     model = LabelDependenceClassifier(OmikujiContent(top=top), random_state=0).fit(X, Y)
     again = load(save(model, tmp_path / "m.labelkin"), trusted=TRUST)
     expected, found = model.log_odds(X), again.log_odds(X)
     assert abs(expected - found).max() == 0
 
 
-def test_it_is_read_only_when_it_is_asked_for_by_name(fitted, tmp_path):
+def test_model_is_loaded_only_if_trusted_names_it(fitted, tmp_path):
     path = save(fitted, tmp_path / "m.labelkin")
     with pytest.raises(ValueError, match=r"asked for by name.*trusted=\['omikuji'\]"):
         load(path)
-    with pytest.raises(ValueError, match="trusted must be names among 'omikuji', got 'pickle'"):
+    with pytest.raises(ValueError, match="trusted must be one of 'omikuji', got 'pickle'"):
         load(path, trusted=["pickle"])
     assert load(path, trusted="omikuji").n_trees == 2
 
@@ -82,7 +82,7 @@ class TestForgedFolders:
     @pytest.mark.parametrize(
         "name", ["../evil", "/etc/evil", "tree0.cbor/../../evil", "tree00.cbor", "tree-1.cbor", "x"]
     )
-    def test_files_of_other_names(self, fitted, tmp_path, name):
+    def test_files_with_other_names_are_an_error(self, fitted, tmp_path, name):
         model = forged(fitted, files={**fitted.forest_.files, name: of(b"evil")})
         with pytest.raises(ValueError, match="with other files than its settings and trees"):
             save(model, tmp_path / "m.labelkin")
@@ -98,11 +98,11 @@ class TestForgedFolders:
             ({"files": {"settings.json": np.zeros(3)}}, "files are not bytes"),
         ],
     )
-    def test_what_is_no_forest(self, fitted, changes, why):
+    def test_invalid_forest_is_an_error(self, fitted, changes, why):
         with pytest.raises(ValueError, match=why):
             forged(fitted, **changes).forest_.check()
 
-    def test_what_would_stand_for_the_folder(self, fitted, tmp_path):
+    def test_further_attributes_are_an_error(self, fitted, tmp_path):
         model = forged(fitted)
         vars(model.forest_)["other"] = {"predict": 1}
         with pytest.raises(ValueError, match="other fields than"):
@@ -117,13 +117,13 @@ class TestForgedFolders:
         [b"", b"\x00", b"\xff" * 100, b"\x9b" + b"\xff" * 8, b"\x81" * 100_000],
         ids=["nothing", "a number", "ends", "a list without end", "lists in lists"],
     )
-    def test_a_tree_that_is_none_is_an_error_and_not_the_end(self, fitted, tmp_path, content):
+    def test_damaged_tree_is_an_error(self, fitted, tmp_path, content):
         model = forged(fitted, files={**fitted.forest_.files, "tree1.cbor": of(content)})
         again = load(save(model, tmp_path / "m.labelkin"), trusted=TRUST)
         with pytest.raises(ValueError, match="damaged or forged"):
             again.log_odds(X[:1])
 
-    def test_changed_bytes_are_errors_or_answers(self, fitted, tmp_path):
+    def test_changed_bytes_give_an_error_or_scores(self, fitted, tmp_path):
         random, tree = np.random.default_rng(1), fitted.forest_.files["tree0.cbor"]
         n_errors = 0
         for _ in range(12):
@@ -137,7 +137,7 @@ class TestForgedFolders:
                 n_errors += "damaged or forged" in str(error)
         assert n_errors
 
-    def test_one_that_takes_for_ever(self, fitted, monkeypatch):
+    def test_endless_reading_is_stopped(self, fitted, monkeypatch):
         monkeypatch.setattr(omikuji_forest, "_TRY", "import time; time.sleep(60)")
         monkeypatch.setattr(omikuji_forest, "_SECONDS", 0.5)
         with pytest.raises(ValueError, match=r"Reading took more than 0 s|Reading took more than"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,13 +14,12 @@ from labelkin.cli.printing import (
     print_message,
     print_pairs,
     print_table,
-    resumable,
     watching,
 )
 
 if TYPE_CHECKING:
     from labelkin.curation.audit import LabelAudit
-    from labelkin.curation.audit.report import Record
+    from labelkin.curation.audit.corpus_audit import Record
 
 #: Maximum number of issues by default, and number of printed issues.
 _MOST, _PRINTED = 1_000, 10
@@ -61,8 +59,7 @@ def audit(
     """Find wrong and missing labels of a corpus, with reasons.
 
     Each label of each document is compared with the text and with the other labels, by classifiers
-    that have not seen the document. The list ends where reading on is not worth it. Run the same
-    command again to resume an interrupted audit (with --out or --html).
+    that have not seen the document. The list ends where reading on is not worth it.
 
     Example:  labelkin audit news.jsonl --out issues.csv --html report.html
 
@@ -79,9 +76,7 @@ def audit(
     options.check_out(html, corpus)
     options.check_inputs(rules)
     options.check_vocabulary(vocab)
-    target = out or html
-    folder = None if target is None else target.with_name(f".{target.name}.audit")
-    with resumable("" if target else None), watching(quiet):
+    with watching(quiet):
         from labelkin.curation.audit.corpus_audit import audit_corpus, check_auditable
         from labelkin.vocabulary.matching import corpus_vocabulary, distinct_names
 
@@ -99,16 +94,10 @@ def audit(
             all_documents=all_documents,
             top=top,
             most=_MOST,
-            resume_folder=folder,
             n_jobs=n_jobs,
             random_state=random_state,
         )
-        if done.n_resumed:
-            resumed = f"{done.n_resumed} of {done.n_blocks} parts of the content evidence"
-            print_message(f"{resumed} were there; resumed.", quiet)
         _write(done.audit, done.records, called, loaded.name, out, html)
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
     for note in done.audit.notes_:
         print_message(note, quiet)
     _print(done.audit, done.records, done.shape)
@@ -176,7 +165,7 @@ def _write(
     out: Path | None,
     html: Path | None,
 ) -> None:
-    from labelkin.curation.audit.report import audit_page, with_names, write_issues
+    from labelkin.curation.audit.corpus_audit import audit_page, with_names, write_issues
     from labelkin.files import write_atomic
 
     if html is not None:
@@ -192,7 +181,7 @@ def _write(
 
 
 def _print(audited: LabelAudit, records: Sequence[Record], shape: tuple[int, int]) -> None:
-    from labelkin.curation.audit.report import because, with_names
+    from labelkin.curation.audit.corpus_audit import because, with_names
 
     missing = sum(one.missing for one in audited.label_errors_)
     wrong = sum(one.wrong for one in audited.label_errors_)

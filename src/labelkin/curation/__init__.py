@@ -8,17 +8,13 @@
 ====================  ==============================================================
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from labelkin.curation.active_learning import (
-        NextDocument,
-        OpenLabel,
-        document_values,
-        next_documents,
-    )
-    from labelkin.curation.audit import Issue, LabelAudit, LabelErrors, SimilarDocument
+from labelkin.curation.active_learning import (
+    NextDocument,
+    OpenLabel,
+    document_values,
+    next_documents,
+)
+from labelkin.curation.audit import Issue, LabelAudit, LabelErrors, SimilarDocument
 
 __all__ = [
     "Issue",
@@ -30,12 +26,3 @@ __all__ = [
     "document_values",
     "next_documents",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used."""
-    if name not in __all__:
-        raise AttributeError(f"module 'labelkin.curation' has no attribute {name!r}")
-    audit = ("Issue", "LabelAudit", "LabelErrors", "SimilarDocument")
-    home = "audit" if name in audit else "active_learning"
-    return getattr(import_module(f"labelkin.curation.{home}"), name)

@@ -2,8 +2,7 @@
 
 ===================  ===============================================================================
 ``serving``          ``create_app``, ``serve``, ``Limits``
-``app``              the application: routes, page, health, plugins of other packages
-``api``              ``/api``: suggestions that respond to accepted and rejected labels, and reasons
+``app``              the application: ``/api``, page, health, plugins of other packages
 ``annif``            ``/v1``: Annif's REST API
 ``guard``            checks of host, origin, token, size and time
 ``messages``         schemas of ``/api``, and problems

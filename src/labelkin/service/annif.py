@@ -1,8 +1,8 @@
 """Annif's REST API, version 1, so that its clients work unchanged.
 
-https://api.annif.org/v1/ui/ describes it. A model is a project, a label a subject. Where the model
-carries a vocabulary, a subject has the URI, the name in a language and the notation of its concept;
-elsewhere its URI is the label, and so is its name.
+https://api.annif.org/v1/ui/ describes it. A model is a project, a label a subject. If the model has
+a vocabulary, a subject has the URI, the name in a language and the notation of its concept;
+otherwise its URI and its name are the label.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any
 from urllib.parse import parse_qs
@@ -98,10 +97,9 @@ class ProjectList(BaseModel):
 class SuggestForm(BaseModel):
     """A text, the number of labels, and the concepts to include and exclude, as in Annif.
 
-    ``metadata_accepted`` and ``metadata_rejected`` are what Annif sends of a document's metadata
-    ``accepted`` and ``rejected``: URIs, with blanks between, or labels, notations or names, with
-    semicolons or line ends between; of a list, each in a field of its own. The other labels
-    respond.
+    ``metadata_accepted`` and ``metadata_rejected`` contain known labels, as Annif sends the
+    metadata ``accepted`` and ``rejected`` of a document: URIs separated by spaces, or labels,
+    notations or names separated by semicolons or line ends. A list has one field per item.
     """
 
     text: Text
@@ -203,17 +201,12 @@ async def suggest(asked: OfModel, form: Annotated[SuggestForm, Depends(_read_for
     given = {"accepted": form.metadata_accepted, "rejected": form.metadata_rejected}
     metadata = {state: some[0] if len(some) == 1 else some for state, some in given.items()}
     known = _known(model, metadata, service)
-    find = partial(
-        most_probable_labels,
-        model,
-        [form.text],
-        [known],
-        limit=form.limit,
-        threshold=form.threshold,
-        include=form.include,
-        exclude=form.exclude,
-    )
-    [found] = await service.compute(model, form.text, find)
+    settings = form.model_dump(include={"limit", "threshold", "include", "exclude"})
+
+    def find(texts: list[str]) -> list[list[tuple[str, float]]]:
+        return most_probable_labels(model, texts, [known] * len(texts), **settings)
+
+    found = await service.compute_together(model, form.text, str((settings, known)), find)
     return JSONResponse({"results": _subjects(model, found, form.language)})
 
 
@@ -315,7 +308,7 @@ def _language(model: ServedModel) -> str:
 
 
 def _check_language(model: ServedModel, language: str) -> None:
-    """Labels have names in the languages of their vocabulary, or one in that of the texts."""
+    """Raise a problem for a language without names of labels."""
     vocabulary, languages = model.shown.vocabulary, [_language(model)]
     is_there = language in languages
     if vocabulary is not None and vocabulary.languages:
@@ -333,10 +326,7 @@ def _check_language(model: ServedModel, language: str) -> None:
 def _known(
     model: ServedModel, metadata: Mapping[str, Any], service: RunningService
 ) -> dict[str, list[str]]:
-    """Return the labels that metadata call accepted and rejected; those of no model are left out.
-
-    A vocabulary has more subjects than a model has learned, and of these nothing follows.
-    """
+    """Return the labels that metadata call accepted and rejected; unknown ones are ignored."""
     found = {}
     for state in ("accepted", "rejected"):
         given = metadata.get(state)
@@ -349,7 +339,7 @@ def _known(
 
 
 def _names(text: str) -> list[str]:
-    """Return URIs that have blanks between them; labels and names may have blanks in them."""
+    """Return URIs separated by spaces, or one label or name, which may contain spaces."""
     parts = text.split()
     return parts if all(":" in one or one.startswith("<") for one in parts) else [text.strip()]
 

@@ -26,7 +26,7 @@ from labelkin.service.models import ServedModel, Snapshot
 from labelkin.text.words import SurfaceForm, surface_forms
 from labelkin.validation import abbreviate
 
-#: Labels, terms and neighbours that are named; of the others the sum is given.
+#: Maximum number of labels, terms and neighbours; the others are summed up.
 _MOST = 30
 #: Label graphs of rescorers that are in use.
 _graphs: WeakKeyDictionary[LabelRescorer, LabelGraph] = WeakKeyDictionary()
@@ -37,7 +37,8 @@ def suggest_open_labels(model: ServedModel, request: messages.SuggestRequest) ->
     snapshot = model.snapshot
     known = _known(model, request.accepted, request.rejected)
     content = model.content(request.text)
-    posterior = _posterior(model, snapshot, content, known)
+    with _problem_if_rule_broken(snapshot, known):
+        posterior = model.fitted.posterior(content, known, snapshot.rescorer)
     log_odds = posterior.log_odds
     is_open = np.isfinite(log_odds)
     if request.include or request.exclude:
@@ -115,8 +116,10 @@ def posterior_log_odds(
     known: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """Return the posterior log-odds of texts, ``(n_texts, n_labels)``, given their known labels."""
+    if not texts:
+        return np.zeros((0, len(model.names)))
     with _problem_if_rule_broken(snapshot, known):
-        return to_dense(model.log_odds(texts, known, snapshot.rescorer))
+        return to_dense(model.fitted.scores(texts, known, snapshot.rescorer))
 
 
 def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Explained:
@@ -128,15 +131,17 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
     )
     known = _known(model, *others)
     content = model.content(request.text)
-    posterior = _posterior(model, model.snapshot, content, known)
+    snapshot = model.snapshot
+    with _problem_if_rule_broken(snapshot, known):
+        posterior = model.fitted.posterior(content, known, snapshot.rescorer)
     label = model.labels[model.column[request.label]]
     [explanations] = posterior.explain(label_names=[label])
     if _no_candidates(posterior)[0, model.column[request.label]]:
         raise ProblemError(
             409,
             "no-candidate",
-            f"{request.label!r} must be a candidate of the text to be explained: its words suggest "
-            "other labels. Accept it to see its effect on them.",
+            f"{request.label!r} must be a candidate of the text to be explained. Accept it to see "
+            "its effect on the candidates.",
         )
     if not explanations:
         raise ProblemError(
@@ -175,26 +180,15 @@ def _allowed(
 
 def _known(
     model: ServedModel, accepted: Sequence[str], rejected: Sequence[str]
-) -> dict[str, list[Any]] | None:
-    """Return the known labels; ``None``: all are open."""
+) -> NDArray[np.float64] | None:
+    """Return 1 and 0 for the known labels, NaN for open ones; ``None``: all are open."""
     if not accepted and not rejected:
         return None
     _check_names(model, [*accepted, *rejected])
-    given = {"accepted": accepted, "rejected": rejected}
-    return {
-        word: [model.labels[model.column[name]] for name in names] for word, names in given.items()
-    }
-
-
-def _posterior(
-    model: ServedModel,
-    snapshot: Snapshot,
-    content: DocumentContent,
-    known: Mapping[str, Sequence[Any]] | None,
-) -> Posterior:
-    """Return the posterior of a text, given its known labels and the labels that follow."""
-    with _problem_if_rule_broken(snapshot, known):
-        return model.fitted.posterior(content, known, snapshot.rescorer)
+    known = np.full((1, len(model.names)), np.nan)
+    known[0, [model.column[name] for name in accepted]] = 1.0
+    known[0, [model.column[name] for name in rejected]] = 0.0
+    return known
 
 
 @contextmanager
@@ -238,10 +232,11 @@ def _content_reasons(
     forms: dict[str, list[SurfaceForm]] = {}
     for counts in model.fitted.word_counts:
         forms |= surface_forms(text, counts)
+    forms |= {f"{term} (title)": found for term, found in forms.items()}  # terms of a title view
     terms = [
         {
             "term": str(name),
-            "words": list(dict.fromkeys(form.word for form in forms.get(_plain(name), ()))),
+            "words": list(dict.fromkeys(form.word for form in forms.get(name, ()))),
             "log_odds": added,
         }
         for name, added, _ in reasons.terms
@@ -252,11 +247,6 @@ def _content_reasons(
         "content_constant": reasons.constant + reasons.clipped - explanation.parts["prior"],
         "neighbours": reasons.neighbours[:_MOST],
     }
-
-
-def _plain(term: Any) -> Any:
-    """Return a term of a title, "corn (title)", as it stands in the text."""
-    return term.removesuffix(" (title)") if isinstance(term, str) else term
 
 
 def _names(model: ServedModel, labels: Iterable[str], language: str | None) -> messages.Names:
@@ -271,8 +261,8 @@ def search_labels(
 ) -> messages.LabelList:
     """Return the labels that contain a text, in any case; those that begin with it come first.
 
-    Those of a vocabulary are found by alternative labels and notations, too. Where no name has the
-    text, those that are spelled nearly so are returned.
+    The names of a vocabulary include alternative labels and notations. If no name contains the
+    text, labels with similar names are returned.
     """
     found = model.shown.search(query, language)
     is_similar = not found

@@ -1,17 +1,20 @@
-"""The application: routes, page and plugins, behind the guard."""
+"""The application: routes of ``/api``, health, page and plugins, behind the guard."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
+from hashlib import blake2b
 from importlib.metadata import entry_points, version
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Query
+from fastapi import Path as PathParameter
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
@@ -19,10 +22,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from labelkin.service import annif, api
+from labelkin.curation.saved_work import Entry, Withdrawal
+from labelkin.service import annif, answers, messages
 from labelkin.service.guard import Guard
 from labelkin.service.messages import PROBLEMS, answer_problem
-from labelkin.service.running_service import RunningService, Service
+from labelkin.service.models import ServedModel
+from labelkin.service.running_service import OfModel, RunningService, Service
+from labelkin.vocabulary.record import LANGUAGE_CODES
 
 #: Group of entry points; each is an ``APIRouter`` of an installed package.
 _PLUGINS = "labelkin.service"
@@ -61,8 +67,8 @@ def build_app(service: RunningService, hosts: Sequence[str], token: str | None) 
     plugins = [plugin.load() for plugin in entry_points(group=_PLUGINS)]
     for router in (
         annif.annif_router,
-        api.api_router,
-        api.review_router,
+        api_router,
+        review_router,
         *plugins,
         operators_router,
         pages,
@@ -123,3 +129,134 @@ async def _show_review() -> FileResponse:
 @pages.get("/docs")
 async def _show_docs() -> FileResponse:
     return FileResponse(_PAGE / "docs.html")
+
+
+_Listed = Annotated[int, Query(ge=1, le=messages.MOST_LISTED)]
+_Edges = Annotated[int, Query(ge=0, le=messages.MOST_EDGES)]
+
+
+#: Routes of ``/api``.
+api_router = APIRouter(prefix="/api/models", tags=["labelkin"])
+
+
+@api_router.post("/{model_id}/suggest", response_model=messages.Suggestions)
+async def suggest_labels(request: messages.SuggestRequest, asked: OfModel) -> Response:
+    """Rank the open labels of a text, given those that are accepted and rejected."""
+    service, model = asked
+    request.check(service.limits)
+    suggest = partial(answers.suggest_open_labels, model, request)
+    return JSONResponse(await service.compute(model, request.text, suggest))
+
+
+@api_router.get("")
+async def list_models(service: Service) -> messages.ModelList:
+    """List the models that are served."""
+    models = [_info(model) for model in service.models.values()]
+    return messages.ModelList.model_validate({"models": models, "limits": service.limits})
+
+
+@api_router.post("/{model_id}/explain", response_model_exclude_defaults=True)
+def explain_label(request: messages.ExplainRequest, asked: OfModel) -> messages.Explained:
+    """Explain which words and which other labels are evidence for and against a label."""
+    request.check(asked.service.limits)
+    return answers.explain(asked.model, request)
+
+
+@api_router.get("/{model_id}/labels", response_model_exclude_defaults=True)
+def list_labels(
+    asked: OfModel,
+    q: str = "",
+    limit: _Listed = 20,
+    offset: Annotated[int, Query(ge=0)] = 0,
+    language: messages.Language = None,
+) -> messages.LabelList:
+    """Search the labels by a part of their names, in any case; those that begin with it come first.
+
+    If no name contains it, the result has the labels that are spelled similarly.
+    Labels of a vocabulary are also found by alternative labels and notations.
+    """
+    return answers.search_labels(asked.model, q, limit, offset, language)
+
+
+@api_router.get("/{model_id}/related", response_model_exclude_defaults=True)
+def list_related(
+    asked: OfModel, label: str, limit: _Listed = 10, language: messages.Language = None
+) -> messages.RelatedLabels:
+    """List the labels that are the strongest evidence for or against a label."""
+    return answers.related_labels(asked.model, label, limit, language)
+
+
+@api_router.get("/{model_id}/graph", response_model_exclude_defaults=True)
+def draw_graph(
+    asked: OfModel,
+    attractions: _Edges = 20,
+    repulsions: _Edges = 10,
+    label: str | None = None,
+    language: messages.Language = None,
+) -> messages.LabelMap:
+    """Draw the labels that attract and repel each other most; or one label and its neighbours."""
+    return answers.label_map(asked.model, attractions, repulsions, label, language)
+
+
+@api_router.post("/{model_id}/documents", status_code=201)
+def save_document(request: messages.DocumentToSave, asked: OfModel) -> messages.Saved:
+    """Save a labelled document before the answer; the same text or record is replaced."""
+    service, model = asked
+    request.check(service.limits)
+    record = blake2b(request.text.encode(), digest_size=16).hexdigest()
+    old = {request.record or record} - {record}
+    withdrawn = [Withdrawal(model.id, f"record {model.id} {one}") for one in old]
+    labels = tuple(request.accepted), tuple(request.rejected)
+    entry = Entry(model.id, request.text, *labels, origin=f"record {model.id} {record}")
+    *_, number = service.save(model, [*withdrawn, entry])
+    unknown = sorted({name for name in request.accepted if name not in model.column})
+    return messages.Saved(id=number, record=record, learned=model.snapshot.learned, unknown=unknown)
+
+
+@api_router.get("/{model_id}/saved")
+def show_saved_work(asked: OfModel) -> messages.SavedWorkState:
+    """Return how many documents are saved, and how many of them are learned."""
+    service, model = asked
+    n_saved = service.count_saved(model)
+    return messages.SavedWorkState(documents=n_saved, learned=model.snapshot.learned)
+
+
+review_router = APIRouter(prefix="/api/review", tags=["review"])
+
+
+@review_router.get("")
+async def show_review(service: Service) -> messages.ReviewState:
+    """Return the number of issues of an audit, and how many are answered."""
+    return service.review.state()
+
+
+@review_router.get("/issues/{number}")
+async def show_issue(
+    service: Service, number: Annotated[int, PathParameter(ge=1, le=messages.MOST_NUMBER)]
+) -> messages.ReviewedIssue:
+    """Return an issue with its text, its reasons and its answer; the first is 1."""
+    return service.review.issue(number)
+
+
+@review_router.post("/answers")
+def answer_issue(request: messages.ReviewAnswer, service: Service) -> messages.ReviewState:
+    """Save the answer to an issue: change, keep or cannot say; null withdraws the answer."""
+    return service.save_answer(request.number, request.answer)
+
+
+def _info(model: ServedModel) -> messages.ModelInfo:
+    rescorer, vocabulary = model.classifier.rescorer_, model.shown.vocabulary
+    return messages.ModelInfo(
+        id=model.id,
+        name=model.title,
+        n_labels=len(model.names),
+        n_documents=rescorer.label_sets_.n_documents,
+        created=model.header.created,
+        content=type(model.classifier.content_).__name__,
+        evidence_weight=rescorer.evidence_weight_,
+        summary=model.header.summary,
+        vocabulary=None if vocabulary is None else vocabulary.name,
+        languages=[] if vocabulary is None else list(vocabulary.languages),
+        language=None if vocabulary is None else vocabulary.language,
+        text_language=LANGUAGE_CODES.get(model.language),
+    )

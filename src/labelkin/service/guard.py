@@ -44,8 +44,8 @@ _log = logging.getLogger(__name__)
 class Guard:
     """Middleware that checks, bounds and counts requests.
 
-    A page of any site can send requests to a service on this machine. It cannot hide its
-    ``Origin``; and if it lets a name of its own point to this machine, ``Host`` is foreign.
+    A page of any site can send requests to a service on this machine. Its ``Origin`` is that of the
+    site; and if a host name of the site resolves to this machine, ``Host`` has that name.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class Guard:
             rule = f"A request must arrive and be answered within {limits.seconds:g} s"
             if not is_whole and scope["method"] != "GET":
                 raise ProblemError(408, "body-too-slow", f"{rule}; the body is missing.") from None
-            detail = f"{rule}. Send less at a time; what was to be saved may have been saved."
+            detail = f"{rule}. Send less at a time; documents may have been saved."
             raise ProblemError(504, "too-slow", detail) from None
         finally:
             self._n_bytes -= n_bytes

@@ -16,9 +16,9 @@ from starlette.exceptions import HTTPException
 from labelkin.service.serving import Limits
 from labelkin.validation import abbreviate
 
-#: Enough for any list a person reads, and the most that is asked of a graph that is drawn.
+#: Maximum length of a list, and maximum number of edges of a graph.
 MOST_LISTED, MOST_EDGES = 1_000, 100
-#: No list is longer, and SQLite and JavaScript have exact numbers up to there.
+#: SQLite and JavaScript have exact integers up to this number.
 MOST_NUMBER = 2**53 - 1
 #: Parts that add up to the log-odds of a label, by name, in order: ``"prior"``, ``"content"``,
 #: ``"predicted labels"``, ``"known labels"``, ``"rules"``; those a model has.
@@ -38,7 +38,7 @@ Text = Annotated[str, Field(max_length=10**9)]
 Name = Annotated[str, BeforeValidator(str)]
 #: Language of the names of labels; a label without a name in it has another one.
 Language = Annotated[str | None, Field(max_length=100)]
-#: Concepts, by label, URI, notation or name, each of which stands for the narrower ones, too.
+#: Concepts, by label, URI, notation or name; each includes the narrower ones.
 Concepts = list[Text]
 #: Label → name, of the labels in an answer; empty if the model has no vocabulary.
 Names = dict[str, str]
@@ -72,8 +72,8 @@ class DocumentToSave(LabelledDocument):
 class SuggestRequest(LabelledDocument):
     """Request for the most probable open labels.
 
-    Where ``include`` names concepts, only these and narrower ones are suggested; those in
-    ``exclude``, and narrower ones, are not.
+    If ``include`` names concepts, only these and narrower ones are suggested. The concepts in
+    ``exclude``, and narrower ones, are not suggested.
     """
 
     limit: Annotated[int, Field(ge=1, le=MOST_LISTED), BeforeValidator(_no_boolean)] = 20
@@ -138,7 +138,7 @@ class SuggestedLabel(BaseModel):
 
 
 class KnownLabel(BaseModel):
-    """A label that is not open: a person has decided, or it follows from that by a rule."""
+    """A label that is known: accepted, rejected, or implied by a rule."""
 
     label: str
     state: Literal["accepted", "rejected"]
@@ -177,7 +177,7 @@ class TermContribution(BaseModel):
 
 
 class Neighbour(BaseModel):
-    """A training document that is like the text."""
+    """A training document that is similar to the text."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -187,11 +187,12 @@ class Neighbour(BaseModel):
 
 
 class Explained(BaseModel):
-    """Why a label has the probability it has.
+    """The reasons for the probability of a label.
 
-    What the labels add, ``labels_rest`` and ``constant`` add up to the parts ``"predicted labels"``
-    and ``"known labels"``; what the terms add, ``terms_rest`` and ``content_constant`` to the part
-    ``"content"``, and so does what the members of an ensemble add, where the content is one.
+    The contributions of labels, ``labels_rest`` and ``constant`` add up to the parts ``"predicted
+    labels"`` and ``"known labels"``; the contributions of terms, ``terms_rest`` and
+    ``content_constant`` to the part ``"content"``. If the content is an ensemble, the contributions
+    of its members also add up to this part.
     """
 
     label: Name
@@ -220,7 +221,7 @@ class LabelFound(BaseModel):
 class LabelList(BaseModel):
     """Some of the labels that were found, and their number.
 
-    Where no name has the text, ``similar`` is true, and the labels have names spelled nearly so.
+    If no name contains the text, ``similar`` is true and the labels have similar names.
     """
 
     labels: list[LabelFound]
@@ -292,10 +293,9 @@ class SavedWorkState(BaseModel):
 
 
 class ReviewState(BaseModel):
-    """How far the review of an audit's issues is.
+    """Progress of a review.
 
-    ``next`` is the first issue without an answer, ``last`` the one that was answered last, which
-    undo takes back.
+    ``next`` is the first issue without an answer, ``last`` the issue that was answered last.
     """
 
     name: str = ""
@@ -335,10 +335,10 @@ class SimilarDocument(BaseModel):
 
 
 class IssueRecord(BaseModel):
-    """A cell of a corpus that is probably wrong, as a file of issues holds it.
+    """A cell of a corpus that is probably wrong, as in a file of issues.
 
-    The parts add up to the log-odds that it is; other labels and words that are positive speak for
-    the change.
+    The parts add up to the log-odds of an error; positive contributions of other labels and words
+    are evidence for the change.
     """
 
     document: Name

@@ -115,14 +115,6 @@ class ServedModel:
             return None
         return Mark(*mark)
 
-    def log_odds(self, texts: Sequence[str], known: Any, rescorer: LabelRescorer) -> Any:
-        """Return the posterior log-odds of texts, ``(n_texts, n_labels)``."""
-        if len(texts) == 1:
-            return rescorer.rescore(self.content(texts[0]).log_odds, known)
-        if not texts:
-            return np.zeros((0, len(self.names)))
-        return self.fitted.scores(texts, known, rescorer)
-
     def learn(self, entries: Sequence[Entry], from_start: bool = False) -> None:
         """Learn from the label sets of further documents; one thread at a time may do so.
 

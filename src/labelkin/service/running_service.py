@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -69,6 +70,8 @@ class RunningService:
         places = [saved_work or saved_work_path(path) for path in paths or filter(None, [review])]
         self._files: dict[Path, SavedWork] = {}
         self._learners: dict[str, Learner] = {}
+        #: Texts and their results, of :meth:`compute_together`.
+        self._waiting: dict[Hashable, list[tuple[str, asyncio.Future[Any]]]] = {}
         try:
             for place in dict.fromkeys(places):
                 self._files[place] = SavedWork(place, limits.saved_work_bytes)
@@ -83,13 +86,6 @@ class RunningService:
             self.close()
             raise
 
-    def model(self, name: str) -> ServedModel:
-        """Return a model by its id."""
-        if name not in self.models:
-            detail = f"There is no model {name!r:.100}. There is {abbreviate(list(self.models))}."
-            raise ProblemError(404, "no-such-model", detail)
-        return self.models[name]
-
     async def compute(self, model: ServedModel, text: str, function: Callable[[], _T]) -> _T:
         """Return the result of a function, for a long text or many labels from a worker thread.
 
@@ -98,6 +94,39 @@ class RunningService:
         if len(text) + len(model.names) <= _SMALL:
             return function()
         return await run_in_threadpool(function)
+
+    async def compute_together(
+        self,
+        model: ServedModel,
+        text: str,
+        settings: Hashable,
+        function: Callable[[list[str]], Sequence[_T]],
+    ) -> _T:
+        """Return the result of a function of texts for one text.
+
+        Short texts of requests with equal settings share a call if they arrive in the same turn of
+        the event loop.
+        """
+        if len(text) + len(model.names) > _SMALL:
+            return (await run_in_threadpool(function, [text]))[0]
+        loop, key = asyncio.get_running_loop(), (model.id, settings)
+        waiting = self._waiting.setdefault(key, [])
+        if not waiting:
+            loop.call_soon(self._compute_waiting, key, function)
+        result: asyncio.Future[_T] = loop.create_future()
+        waiting.append((text, result))
+        return await result
+
+    def _compute_waiting(self, key: Hashable, function: Callable[[list[str]], Any]) -> None:
+        waiting = [one for one in self._waiting.pop(key) if not one[1].done()]
+        try:
+            found = function([text for text, _ in waiting])
+        except Exception as error:
+            for _, result in waiting:
+                result.set_exception(error)
+        else:
+            for (_, result), one in zip(waiting, found, strict=True):
+                result.set_result(one)
 
     def save(self, model: ServedModel, entries: Sequence[Entry | Withdrawal]) -> list[int]:
         """Save documents of a model; they are on the disk on return, and learned soon."""
@@ -166,7 +195,12 @@ async def _service_of(request: Request) -> RunningService:
 
 async def _model_of(model_id: str, request: Request) -> Asked:
     service: RunningService = request.app.state.service
-    return Asked(service, service.model(model_id))
+    if model_id not in service.models:
+        detail = (
+            f"There is no model {model_id!r:.100}. There is {abbreviate(list(service.models))}."
+        )
+        raise ProblemError(404, "no-such-model", detail)
+    return Asked(service, service.models[model_id])
 
 
 #: The dependency of a route on the service, and on the service and the model in the address.

@@ -104,11 +104,11 @@ def serve(
     port : int, default 8000
         The port; 0 is any that is free.
     insecure : bool, default False
-        Whether to listen beyond this machine without a token.
+        Whether addresses beyond this machine need no token.
     hosts : sequence of str, default ()
         Further names of the service, such as that of a reverse proxy.
     announce : callable or None, default None
-        Called with the address when the service listens.
+        Called with the address when the service accepts connections.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def serve(
     if not (is_local(host) or token or insecure):
         raise ValueError(
             f"A service beyond this machine needs a token, got host={host!r} and none. Set "
-            "LABELKIN_TOKEN (in Python: token), listen on 127.0.0.1, or say --insecure (in Python: "
+            "LABELKIN_TOKEN (in Python: token), use host 127.0.0.1, or add --insecure (in Python: "
             "insecure=True) where the network is trusted."
         )
     app = create_app(
@@ -151,7 +151,7 @@ def _model_paths(models: Any) -> list[Path]:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Limits of the service; each has a problem of its own.
+    """Limits of the service; requests beyond each of them get a separate problem.
 
     Attributes
     ----------
@@ -221,21 +221,16 @@ def is_local(host: str) -> bool:
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that takes connections; port 0 is any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sends small answers at once if the protocol is given as TCP.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if os.name == "posix":  # elsewhere it would let two services share the port
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen(_BACKLOG)
+        created = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
-        listening.close()
         raise OSError(
             error.errno,
-            f"The service cannot listen on {host}, port {port}: {error.strerror}. "
+            f"The service cannot use {host}, port {port}: {error.strerror}. "
             "Choose another port, or 0 for any that is free.",
         ) from None
-    return listening
+    # asyncio sends small answers at once if it knows the protocol: the new object reads it.
+    return socket.socket(fileno=created.detach())
 
 
 def _run_server(

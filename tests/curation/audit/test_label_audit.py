@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from docs.make.label_noise import RECIPES, damage_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -83,18 +82,6 @@ def test_frame_has_a_row_per_issue_and_snake_case_columns(audited):
     assert len(audit.issues_frame(0)) == 0
 
 
-def test_kinds_are_filtered_before_top_and_after_list_end(audited):
-    *_, audit = audited
-    assert {one.kind for one in audit.issues(30, kinds=["wrong"])} == {"wrong"}
-    assert len(audit.issues(30, kinds=["missing"])) == 30
-    within = [one for one in audit.issues() if one.kind == "missing"]
-    assert audit.issues(kinds=["missing"]) == within
-    with pytest.raises(ValueError, match="kinds must be among"):
-        audit.issues(3, kinds=["strange"])
-    with pytest.raises(ValueError, match="top must be a whole number"):
-        audit.issues(-1)
-
-
 def test_permuted_labels_have_permuted_probabilities(audited):
     X, _, D, _, audit = audited
     order, scores = np.array([2, 0, 3, 1]), audit.content_log_odds_
@@ -169,19 +156,25 @@ def test_broken_rule_is_an_issue_with_its_reason(audited):
     assert (first.document, first.label, first.kind) == (lacks, 2, "rule")
     assert first.reason in ("3 implies 2", "0 implies 2")
     assert first.parts["rules"] > 0
-    assert {one.kind for one in audit.issues(10, kinds=["rule"])} == {"rule"}
 
 
 def test_near_duplicates_are_listed_and_change_no_probability(audited):
     X, Y, *_ = audited
     doubled, D = np.vstack([X, X[:40]]), np.vstack([Y, Y[:40]])
-    D[250, 2] = 1 - D[250, 2]
+    doubled[245, 0] += 1.0
+    D[[245, 250], 2] = 1 - D[[245, 250], 2]
     audit = LabelAudit(content=NaiveBayes(), random_state=0).fit(doubled, D)
-    listed = audit.issues(10, kinds=["near-duplicate"])
-    assert (250, 2) in {(one.document, one.label) for one in listed}
-    assert "document 10 has the same words" in listed[0].reason
+    reasons = {one.document: one.reason for one in audit.issues() if one.kind == "near-duplicate"}
+    assert reasons[250] == "document 10 has the same words and is labelled otherwise"
+    assert reasons[245] == "document 5 has nearly the same words and is labelled otherwise"
     alone = LabelAudit(scale="log_odds").fit(None, D, scores=audit.content_log_odds_)
     np.testing.assert_array_equal(audit.error_probability_, alone.error_probability_)
+    D = D.astype(float)
+    D[[5, 10], 2] = np.nan
+    unknown = LabelAudit(content=NaiveBayes(), random_state=0).fit(doubled, D)
+    assert not {one.document for one in unknown.issues() if one.kind == "near-duplicate"} & {245}
+    moved = LabelAudit(scale="log_odds").fit(doubled - 1.0, D, scores=audit.content_log_odds_)
+    assert "near-duplicate" not in {one.kind for one in moved.issues()}
 
 
 def test_second_round_learns_from_changed_labels(audited):
@@ -234,12 +227,6 @@ def test_invalid_input_is_an_error(X, Y, options, message):
         LabelAudit(**options).fit(X, Y)
 
 
-def test_constant_labels_have_no_issues():
-    audit = LabelAudit(content=NaiveBayes()).fit(np.ones((10, 3)), np.ones((10, 2), dtype=int))
-    assert audit.issues() == []
-    assert audit.n_errors_ == 0
-
-
 @settings(max_examples=10, deadline=None)
 @given(st.data())
 def test_probabilities_are_in_range_for_any_labels_and_scores(data):
@@ -265,18 +252,3 @@ def test_list_ends_at_the_best_expected_f1(n_errors):
     f1 = [2 * p[:k].sum() / (k + n_errors) for k in range(1, 41)]
     assert list_end(p, n_errors) == int(np.argmax(f1)) + 1
     assert list_end([], 3.0) == 0
-
-
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_injected_errors_have_the_rates_asked_for(recipe):
-    labels = read_labels(corpus(400)[1])
-    lengths = np.arange(400)
-    damaged = damage_labels(labels, 0.1, 0.05, recipe, lengths, 3)
-    change = (damaged.positive - labels.positive).toarray()
-    n = labels.positive.nnz
-    assert ((change == -1).sum(), (change == 1).sum()) == (round(0.1 * n), round(0.05 * n))
-    again = damage_labels(labels, 0.1, 0.05, recipe, lengths, 3)
-    assert (again.positive != damaged.positive).nnz == 0
-    if recipe == "document":
-        row = np.nonzero(change)[0]
-        assert (row < 200).sum() > 1.5 * (row >= 200).sum()

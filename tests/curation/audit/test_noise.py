@@ -106,17 +106,6 @@ def test_gradient_equals_finite_differences():
         assert gradient[k] == pytest.approx((up - down) / 2e-5, rel=1e-4, abs=1e-4)
 
 
-def test_sample_of_documents_gives_nearly_the_same_model(monkeypatch):
-    Y, content = synthetic_corpus()
-    labels = damage_labels(read_labels(Y))
-    added = GivenEvidence.of(LogisticLabels(), labels).added
-    whole = NoiseModel.fit(content, added, labels)
-    monkeypatch.setattr("labelkin.curation.audit.noise._CELLS", Y.size // 2)
-    sampled = NoiseModel.fit(content, added, labels)
-    assert sampled.weights[:2] == pytest.approx(whole.weights[:2], rel=0.2)
-    assert sampled.missing_rate == pytest.approx(whole.missing_rate, rel=0.2)
-
-
 def test_label_weight_is_limited_and_not_negative():
     model = NoiseModel(np.array([1, 0.5, -1.0, 0, 2.0, 0]), 0.1, np.array([0.01]), 4.0)
     assert model.label_weight(np.array([0, 1, 15])).tolist() == [0.5, 0.0, 0.0]

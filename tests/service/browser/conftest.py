@@ -1,15 +1,12 @@
-"""A browser that is installed, a page of a real server, and an eye on what the page does."""
+"""An installed browser, and pages of a real server that are watched for faults."""
 
 import os
 import shutil
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from live_server import server_process
 
-TOP = Path(__file__).parents[3]
-ARTEFACTS = Path(os.environ.get("LABELKIN_ARTEFACTS", TOP / "build" / "screenshots"))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = [
     "--no-sandbox",
@@ -27,7 +24,7 @@ DESKTOP = {"width": 1366, "height": 860}
 
 @pytest.fixture(scope="module")
 def browser():
-    """Start the installed Chromium; with the module ends Playwright's event loop, too."""
+    """Start the installed Chromium; the module also ends Playwright's event loop."""
     sync_api = pytest.importorskip(
         "playwright.sync_api", reason="needs Playwright: pip install playwright"
     )
@@ -50,7 +47,7 @@ def server(news_file, tmp_path_factory):
 
 
 class Watch:
-    """What a page must not do: complain, fail, or talk to others."""
+    """Errors and warnings of a page, and requests to other hosts."""
 
     def __init__(self, page, address):
         self.faults = []
@@ -71,7 +68,7 @@ class Watch:
 
 @pytest.fixture
 def open_page(browser):
-    """Open pages, watched; what Chromium itself says of failed requests may be expected."""
+    """Open pages and watch them; expected faults are ignored."""
     watched = []
 
     def open_at(address, *, expected_faults=(), **options):
@@ -94,14 +91,3 @@ def open_page(browser):
 def page(open_page, server):
     """Open the page at a desktop's width."""
     return open_page(server.address)
-
-
-@pytest.fixture
-def keep_picture():
-    """Keep a screenshot as an artefact of the run."""
-    ARTEFACTS.mkdir(parents=True, exist_ok=True)
-
-    def keep(page, name, **options):
-        page.screenshot(path=ARTEFACTS / f"{name}.png", animations="disabled", **options)
-
-    return keep

@@ -1,4 +1,4 @@
-"""Reads the page as a person does, and asks the service the same question."""
+"""Helpers that read the page and send the same requests to the service."""
 
 import json
 import math
@@ -111,7 +111,7 @@ def axe_source():
 
 
 def inspect(page, axe, part="html"):
-    """Return what axe says of a part of the page, a line per fault."""
+    """Return the faults that axe finds in a part of the page, a line each."""
     page.evaluate(axe)  # by the debugger: the page's own policy lets no foreign script in
     violations = page.evaluate(
         """part => axe.run(part, {resultTypes: ["violations"], preload: false})
@@ -126,7 +126,7 @@ def inspect(page, axe, part="html"):
 
 
 def serious(found):
-    """Return the serious faults of several places as JSON; an empty text if there are none."""
+    """Return the serious faults of several places as JSON, or an empty text."""
     grave = {
         place: [f for f in faults if f.startswith(("serious", "critical"))]
         for place, faults in found.items()

@@ -1,4 +1,4 @@
-"""What an indexer stumbled over: long and foreign texts, typing errors, new labels, languages."""
+"""Long and foreign texts, typing errors, new labels, languages."""
 
 import json
 from pathlib import Path
@@ -28,10 +28,9 @@ def words_of(language):
     return json.loads((WORDS / f"{language}.json").read_text(encoding="utf-8"))
 
 
-def test_the_empty_page_explains_a_bar_and_has_an_example(page, server, keep_picture):
+def test_the_empty_page_explains_a_bar_and_has_an_example(page, server):
     page.locator("#glance .bar .piece").first.wait_for()
     assert page.locator("#glance li").count() == 4
-    keep_picture(page, "welcome")
     page.get_by_role("button", name="Try an example text").click()
     example = words_of("en")["example.text"]
     wait_for_labels(page, expected_labels(server.address, example))
@@ -40,13 +39,12 @@ def test_the_empty_page_explains_a_bar_and_has_an_example(page, server, keep_pic
     page.get_by_role("button", name="Try an example text").wait_for()
 
 
-def test_a_text_without_known_words_is_warned_of_and_its_labels_are_folded(page, keep_picture):
+def test_text_without_known_words_has_a_warning(page):
     page.fill("#text", FOREIGN)
     warning = page.locator("#few-words")
-    warning.get_by_text("The model knows no word of this text").wait_for()
+    warning.get_by_text("The model does not know any word of this text").wait_for()
     assert page.locator(".row").count() == 0
-    assert page.locator("#fold").inner_text() == "38 labels by how common they are"
-    keep_picture(page, "no-words")
+    assert page.locator("#fold").inner_text() == "38 labels by frequency"
     page.click("#fold")
     assert page.locator(".row").count() == 20
     page.fill("#text", f"{FOREIGN} oil")
@@ -55,7 +53,7 @@ def test_a_text_without_known_words_is_warned_of_and_its_labels_are_folded(page,
     warning.wait_for(state="hidden")
 
 
-def test_a_typing_error_finds_what_was_meant_but_enter_alone_takes_nothing(page, server):
+def test_typing_errors_find_similar_labels(page, server):
     write(page, TEXT)
     page.fill("#search", "fotbal")
     page.get_by_text("No label contains “fotbal”. Similar names:").wait_for()
@@ -67,7 +65,7 @@ def test_a_typing_error_finds_what_was_meant_but_enter_alone_takes_nothing(page,
     assert chosen(page) == (["football"], [])
 
 
-def test_a_label_the_model_does_not_know_is_added_saved_and_taken_back(page, server):
+def test_new_label_is_added_saved_and_removed(page, server):
     text = f"{TEXT} Again."
     write(page, text)
     page.fill("#search", "Hafenpolitik")
@@ -99,7 +97,7 @@ def brief(news_file, tmp_path):
         yield f"{client.base_url}/"
 
 
-def test_a_text_beyond_the_limit_stays_out_and_its_beginning_is_offered(open_page, brief, tmp_path):
+def test_beginning_of_a_long_text_is_offered(open_page, brief, tmp_path):
     page = open_page(brief, permissions=["clipboard-read", "clipboard-write"])
     page.locator("#model-name", has_text="Newsroom").wait_for()
     long = "Crude oil 🛢 tankers. " * 40
@@ -124,35 +122,7 @@ def test_a_text_beyond_the_limit_stays_out_and_its_beginning_is_offered(open_pag
     assert long.startswith(page.input_value("#text"))
 
 
-def test_the_map_says_that_it_is_on_its_way_and_draws_what_documents_bear_out(page):
-    waiting = []
-
-    def hold(route):
-        waiting.append(route)
-
-    page.route("**/graph?*", hold)
-    page.click("#open-map")
-    page.get_by_text("Loading the map …").first.wait_for()
-    pair = {"to_first": 0, "to_second": 0, "n_first": 9, "n_second": 9, "n_expected": 1.0}
-    nodes = [
-        {"label": name, "documents": 9, "x": x, "y": x}
-        for name, x in (("wheat", 0.1), ("grain", 0.5), ("tea", 0.9))
-    ]
-    edges = [
-        {**pair, "first": "wheat", "second": "grain", "strength": 3, "bound": 2.8, "n_both": 49},
-        {**pair, "first": "grain", "second": "tea", "strength": 6.9, "bound": 0.0, "n_both": 1},
-    ]
-    page.wait_for_timeout(100)
-    waiting[0].fulfill(json={"nodes": nodes, "edges": edges})
-    page.locator(".node").first.wait_for()
-    assert page.get_by_text("Loading the map …").count() == 0
-    often, once = (
-        float(edge.get_attribute("stroke-width")) for edge in page.locator(".edge").all()
-    )
-    assert often > 4 * once
-
-
-def test_page_has_the_language_of_the_browser_and_of_the_menu(open_page, server, keep_picture):
+def test_page_has_the_language_of_the_browser_and_of_the_menu(open_page, server):
     language = "de"
     page = open_page(server.address, locale=f"{language}-{language.upper()}")
     words, english = words_of(language), words_of("en")
@@ -164,7 +134,6 @@ def test_page_has_the_language_of_the_browser_and_of_the_menu(open_page, server,
     row_of(page, first).locator(".label").click()
     page.locator("#explanation h3", has_text=words["explanation.other-labels"]).wait_for()
     assert "," in page.locator("#explanation .sum tfoot .value").inner_text()
-    keep_picture(page, "language")
     page.select_option("#interface", "en")
     for _ in range(2):
         row_of(page, first).get_by_role("button", name=f"Accept {first}").wait_for()
@@ -173,7 +142,7 @@ def test_page_has_the_language_of_the_browser_and_of_the_menu(open_page, server,
         page.reload()
 
 
-def test_the_routes_are_described_and_can_be_tried(open_page, server, keep_picture):
+def test_the_routes_are_described_and_can_be_tried(open_page, server):
     page = open_page(f"{server.address}docs")
     route = page.locator("details.route", has_text="/api/models/{model_id}/labels")
     route.locator("> summary").click()
@@ -188,5 +157,4 @@ def test_the_routes_are_described_and_can_be_tried(open_page, server, keep_pictu
     suggest.locator("textarea").fill(json.dumps({"text": TEXT, "limit": 1}))
     suggest.get_by_role("button", name="Ask").click()
     suggest.locator(".answer", has_text="n_words").wait_for()
-    keep_picture(page, "docs")
     assert overflow(page) == 0

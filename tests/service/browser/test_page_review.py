@@ -39,7 +39,7 @@ def said(saved_work):
     return [(one.document, one.answer) for one in read_answers(saved_work)]
 
 
-def test_the_reasons_are_there(page, keep_picture):
+def test_review_shows_the_reasons(page):
     body = page.locator("main").inner_text()
     for text in ("97", "n7", "Other labels", "no gold", "Similar documents", "has grain", "Corn."):
         assert text in body
@@ -48,10 +48,9 @@ def test_the_reasons_are_there(page, keep_picture):
     assert page.locator("#text mark.against").all_inner_texts() == ["gold"]
     assert page.locator("#labels .chip").all_inner_texts() == ["wheat", "grain?"]
     assert page.locator("#why-tables .sum tfoot").inner_text().startswith("Sum: 97")
-    keep_picture(page, "review")
 
 
-def test_three_keys_undo_and_the_end(page, review, keep_picture):
+def test_three_keys_undo_and_the_end(page, review):
     press = page.keyboard.press
     assert progress(page).startswith("0 of 3 answered")
     press("c")
@@ -63,7 +62,6 @@ def test_three_keys_undo_and_the_end(page, review, keep_picture):
     page.get_by_text("All issues are answered.").wait_for()
     assert progress(page) == "3 of 3 answered: 1 changed, 1 kept, 1 undecided"
     assert said(review.saved_work) == [("n7", "change"), ("n8", "keep"), ("n9", "cannot say")]
-    keep_picture(page, "review-done")
 
     press("u")
     asked(page, "missing", "grain")
@@ -80,7 +78,7 @@ def test_three_keys_undo_and_the_end(page, review, keep_picture):
     asked(page, "wrong", "gold")
 
 
-def test_question_stays_when_the_service_is_gone(open_page, review):
+def test_question_stays_without_the_service(open_page, review):
     page = open_page(f"{review.address}review", expected_faults=["ERR_FAILED"])
     asked(page, "missing", "grain")
     page.route("**/answers", lambda route: route.abort())
@@ -108,24 +106,22 @@ def test_the_keyboard_alone_and_a_screen_reader(page):
     asked(page, "wrong", "gold")
 
 
-def test_a_phone_shows_everything_without_scrolling_sideways(open_page, review, keep_picture):
+def test_a_phone_shows_everything_without_scrolling_sideways(open_page, review):
     page = open_page(f"{review.address}review", **PHONE)
     asked(page, "missing", "grain")
     assert overflow(page) == 0
     for button in page.locator(".answers button").all():
         assert button.bounding_box()["height"] >= 44
-    keep_picture(page, "review-phone", full_page=True)
     page.locator("#answer-keep").tap()
     asked(page, "wrong", "gold")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(open_page, review, scheme, keep_picture):
+def test_axe_finds_nothing_serious(open_page, review, scheme):
     axe = axe_source()
     page = open_page(f"{review.address}review", color_scheme=scheme, reduced_motion="reduce")
     asked(page, "missing", "grain")
     found = {"question": inspect(page, axe)}
-    keep_picture(page, f"review-{scheme}")
     page.keyboard.press("c")
     asked(page, "wrong", "gold")
     page.keyboard.press("k")
@@ -146,7 +142,7 @@ def test_axe_finds_nothing_serious(open_page, review, scheme, keep_picture):
     assert serious(found) == ""
 
 
-def test_the_two_pages_lead_to_each_other(open_page, news_file, tmp_path):
+def test_pages_link_to_each_other(open_page, news_file, tmp_path):
     issues = write_issues(tmp_path)
     with serving(news_file, saved_work=tmp_path / "j.sqlite", review=issues) as client:
         page = open_page(f"{client.base_url}/")
@@ -156,7 +152,7 @@ def test_the_two_pages_lead_to_each_other(open_page, news_file, tmp_path):
         page.get_by_role("link", name="Review").wait_for()
 
 
-def test_without_issues_the_page_says_what_makes_them(open_page, server):
+def test_review_page_without_issues_names_the_command(open_page, server):
     page = open_page(f"{server.address}review")
     page.get_by_text("There is nothing to review.").wait_for()
     assert "labelkin audit" in page.locator("#done-command").inner_text()

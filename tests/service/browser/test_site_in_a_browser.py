@@ -13,7 +13,7 @@ SIZES = {"phone": {"width": 375, "height": 800}, "desk": {"width": 1366, "height
 
 @pytest.fixture
 def open_site(browser):
-    """Open pages of the site in windows of their own; what they complain of is a fault."""
+    """Open pages of the site in separate windows, and collect their faults."""
     if not (SITE / "index.html").exists():
         pytest.skip("there is no built site: make docs")
     contexts = []
@@ -40,7 +40,7 @@ def _is_here(address):
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", "phone"), ("dark", "desk")])
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_accessible_fits_and_needs_nobody(name, size, scheme, open_site):
+def test_page_of_the_site_is_accessible_and_self_contained(name, size, scheme, open_site):
     page = open_site(name, viewport=SIZES[size], color_scheme=scheme)
     page.wait_for_function("document.documentElement.dataset.theme")
     assert page.evaluate("document.documentElement.dataset.theme") == scheme

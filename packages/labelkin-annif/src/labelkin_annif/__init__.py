@@ -1,12 +1,11 @@
-"""labelkin as a backend of Annif, of its ensemble kind: ``backend=labelkin`` in a project.
+"""labelkin as an ensemble backend of Annif: ``backend=labelkin`` in a project.
 
-Annif looks a backend up in a table of its own and has no place for others to add to it. Importing
-this package adds one line to that table. What imports it is Annif's own configuration,
+Annif has no extension point for backends. Importing this package adds one to Annif's table; the
+setting
 
     export ANNIF_CONFIG=labelkin_annif.Config
 
-which every command and the web application of Annif read at their start; or ``labelkin-annif``,
-which is ``annif`` with this set. Nothing of Annif is replaced, and no other program is touched.
+makes every command and the web application of Annif import it at their start.
 """
 
 import os
@@ -20,21 +19,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Config", "register"]
 
-#: What ``backend=`` says in the configuration of a project.
+#: Value of ``backend=`` in the configuration of a project.
 BACKEND_ID = "labelkin"
 
 
 class Config(default_config.Config):
-    """Annif's own settings, whichever it takes where none are named; the backend is registered.
+    """Annif's default settings.
 
-    A command loads the projects that it needs, and a server all of them, at its start.
+    A command loads the projects that it needs; a server loads all projects at its start.
     """
 
     INITIALIZE_PROJECTS = os.environ.get("FLASK_RUN_FROM_CLI") != "true"
 
 
 def register() -> None:
-    """Have Annif find the backend; doing so again changes nothing."""
+    """Add the backend to Annif's table."""
     table = getattr(annif.backend, "_backend_fns", None)
     if not isinstance(table, dict):
         raise ImportError(

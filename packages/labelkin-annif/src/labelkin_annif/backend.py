@@ -1,4 +1,4 @@
-"""The backend: suggestions of source projects, rescored by which subjects go together."""
+"""The backend: suggestions of source projects, rescored with label evidence."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from labelkin import LabelRescorer, load, save
 from labelkin.label_matrix import read_labels
 from labelkin.label_matrix.cells import best_of
 from labelkin.storage import read_header
-from labelkin_annif.fusion import Fusion, prior_log_odds, sorted_scores
+from labelkin_annif.fusion import Fusion, log_odds_of_counts, sorted_scores
 
-#: What metadata of a document may say of its subjects, by URI or notation.
+#: Keys of a document's metadata: URIs of its known subjects.
 _ACCEPTED, _REJECTED = "accepted", "rejected"
 
 
 class _Model(NamedTuple):
-    """What training has made, and where its subjects are among those of the vocabulary today.
+    """A trained model, and the ids of its subjects in the current vocabulary.
 
     Attributes
     ----------
     fusion : Fusion
-        What the scores of the sources are worth.
+        Weights of the scores of the sources.
     rescorer : LabelRescorer
-        What subjects say of each other.
+        Label evidence.
     subjects : ndarray of int
-        Subject id of each label of the model; a subject that is gone has −1.
+        Subject id of each label of the model; −1 for a subject that was removed.
     """
 
     fusion: Fusion
@@ -51,14 +51,14 @@ class _Model(NamedTuple):
 
 
 class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend):
-    """Ensemble that learns how far its sources can be trusted, and which subjects go together.
+    """Ensemble that learns weights of its sources, and which subjects occur together.
 
-    Train it on documents that its sources were *not* trained on, as for every trained ensemble of
-    Annif. Subjects that the metadata of a document call ``accepted`` or ``rejected`` (URIs with
-    blanks between) are taken as known: the other subjects respond.
+    Train it on documents that its sources were *not* trained on, as every trained ensemble of
+    Annif. Subjects in the metadata ``accepted`` or ``rejected`` of a document (URIs separated by
+    spaces) are known labels.
 
-    Parameters of a project: ``sources``; ``limit``, suggestions per document (100); ``candidates``,
-    subjects per document and source that are looked at (100).
+    Parameters of a project: ``sources``; ``limit``, the number of suggestions per document (100);
+    ``candidates``, the number of subjects used per document and source (100).
     """
 
     name = "labelkin"
@@ -79,7 +79,9 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
         sources = annif.util.parse_sources(params["sources"])
         batches = self._suggest_with_sources(documents, sources)
         known = [self._known(document) for document in documents]
-        return self._merged(batches, params, known if any(map(bool, known)) else None)
+        return self._merged(
+            batches, params, known if any(any(one.values()) for one in known) else None
+        )
 
     def _merge_source_batches(
         self,
@@ -103,7 +105,9 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
             for source in model.fusion.sources
         }
         rescorer = model.rescorer
-        prior = prior_log_odds(rescorer.label_sets_.positives(), rescorer.label_sets_.n_documents)
+        prior = log_odds_of_counts(
+            rescorer.label_sets_.positives(), rescorer.label_sets_.n_documents
+        )
         content = model.fusion.log_odds(scores, prior)
         found = rescorer.rescore(content, known)
         found = best_of(found, int(params["limit"]) + len(model.subjects) - len(here))
@@ -148,7 +152,7 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
         self._save(_Model(fusion, rescorer, subjects))
 
     def _learn(self, corpus: Any, params: dict[str, Any]) -> None:
-        """Learn which subjects go together from further documents; label sets add up."""
+        """Update label evidence with further documents; label sets add up."""
         model = self._load()
         truth = _truth([document.subject_set for document in corpus.documents], model.subjects)
         names = model.rescorer.label_names_
@@ -159,7 +163,7 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
     def _ask(
         self, corpus: Any, sources: list[str], jobs: int
     ) -> tuple[dict[str, list[SuggestionBatch]], list[Any]]:
-        """Return what sources suggest for the documents, in their order, and their subjects."""
+        """Return the suggestions of the sources for the documents, and the documents' subjects."""
         for source in sources:  # before processes are forked, to save memory
             self.project.registry.get_project(source).initialize(parallel=True)
         ask = annif.parallel.ProjectSuggestMap(
@@ -169,7 +173,7 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
         batches: dict[str, list[SuggestionBatch]] = {source: [] for source in sources}
         sets: list[Any] = []
         with pool_class(n_jobs) as pool:
-            # In order: the same documents give the same model, however many processes there are.
+            # In order: the model does not depend on the number of processes.
             for found, subject_sets in pool.imap(ask.suggest_batch, corpus.doc_batches):
                 for source in sources:
                     batches[source].append(found[source])
@@ -200,38 +204,18 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
         return uris, np.array([number for number, _ in active], dtype=np.intp)
 
     def _known(self, document: Document) -> dict[str, list[str]]:
-        """Return the labels that metadata call accepted or rejected; one that is both is open."""
-        model = self._model
-        assert model is not None
+        """Return the labels that metadata calls accepted or rejected; accepted takes precedence."""
+        assert self._model is not None
+        labels = set(self._model.rescorer.label_names_.tolist())
         found: dict[str, list[str]] = {}
         for state in (_ACCEPTED, _REJECTED):
             given = document.metadata.get(state) or ()
             names = given.split() if isinstance(given, str) else list(map(str, given))
-            labels = [self._label(annif.util.cleanup_uri(name)) for name in names]
-            if missing := [name for name, label in zip(names, labels, strict=True) if not label]:
+            uris = dict.fromkeys(map(annif.util.cleanup_uri, names))
+            if missing := [uri for uri in uris if uri not in labels]:
                 self.warning(f"metadata {state}: no subject {', '.join(missing[:5])}")
-            if here := [label for label in labels if label]:
-                found[state] = list(dict.fromkeys(here))
-        both = set(found.get(_ACCEPTED, ())) & set(found.get(_REJECTED, ()))
-        if both:
-            self.warning(f"accepted and rejected, so left open: {', '.join(sorted(both)[:5])}")
-            found = {s: [one for one in labels if one not in both] for s, labels in found.items()}
+            found[state] = [x for x in uris if x in labels and x not in found.get(_ACCEPTED, ())]
         return found
-
-    def _label(self, name: str) -> str | None:
-        """Return the label of the model that a URI or a notation means."""
-        if not hasattr(self, "_by_name"):
-            model = self._model
-            assert model is not None
-            active = dict(self.project.subjects.active)
-            self._by_name = {}
-            uris = model.rescorer.label_names_.tolist()
-            for uri, number in zip(uris, model.subjects.tolist(), strict=True):
-                if number >= 0:
-                    self._by_name[uri] = uri
-                    if notation := active[number].notation:
-                        self._by_name.setdefault(notation, uri)
-        return self._by_name.get(name)
 
     @property
     def _path(self) -> Path:
@@ -240,7 +224,6 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
     def _save(self, model: _Model) -> None:
         save(model.rescorer, self._path, summary={"fusion": model.fusion.to_dict()})
         self._model = model
-        self.__dict__.pop("_by_name", None)
 
     def _load(self) -> _Model:
         if not self._path.exists():
@@ -254,7 +237,8 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
             rescorer = load(self._path)
         except (ValueError, KeyError, TypeError) as error:
             raise OperationFailedException(
-                f"{self._path} is no model of labelkin-annif: {error}", backend_id=self.backend_id
+                f"{self._path} is not a model of labelkin-annif: {error}",
+                backend_id=self.backend_id,
             ) from None
         by_uri = self.project.subjects.by_uri
         ids = [by_uri(uri, warnings=False) for uri in rescorer.label_names_.tolist()]

@@ -1,14 +1,14 @@
-"""One probability from the scores of several sources, whatever their scores mean.
+"""Log-odds of subjects from the scores of several sources.
 
-A source of Annif's gives each document some subjects with scores between 0 and 1, of a scale of its
-own: a similarity, a vote, a probability. What a subject's scores are worth together is learned from
-documents with known subjects, by one logistic regression over all candidate cells:
+A source of Annif returns subjects with scores between 0 and 1, on its own scale: a similarity, a
+vote, a probability. One logistic regression over all candidate cells of documents with known
+subjects combines them:
 
     log-odds = b + c · log-odds of the subject's prior
                  + Σ over sources that have it: (d_s + e_s · log score + f_s · log (score / best))
 
-where *best* is the document's highest score from that source. It has 3 numbers per source and two
-more, so that it needs few documents, and none of its own for a rare subject.
+where *best* is the document's highest score from that source. It has three weights per source and
+two more, so that few documents suffice, also for rare subjects.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from labelkin.label_matrix import Cells
 
 Floats = NDArray[np.float64]
 
-#: Scores below count as this: their logarithm is finite.
+#: Minimum score: its logarithm is finite.
 _LEAST = 1e-6
-#: Documents that speak for a prior before any is counted, and how many of them have the subject.
-_HALF, _ONE = 0.5, 1.0
-#: Candidate cells that are looked at, at most: there is a handful of numbers to learn.
+#: Added to the numbers of documents with and without a subject.
+_SMOOTHING = 0.5
+#: Number of candidate cells to fit on: few weights are learned.
 _MOST_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
 class Fusion:
-    """What the scores of sources are worth; :meth:`learn` makes one.
+    """Weights of the scores of sources, as :meth:`learn` fits them.
 
     Attributes
     ----------
     sources : tuple of str
         The sources in order.
     weights : array of shape (3 × n_sources + 1,)
-        Of having it, log score and log share of the best, for each source; and of the prior.
+        For each source: presence, log score and log share of the best; then the prior.
     bias : float
-        Of every candidate.
+        Intercept.
     """
 
     sources: tuple[str, ...]
@@ -56,7 +56,7 @@ class Fusion:
     def learn(
         cls, scores: Mapping[str, sparse.csr_array], truth: sparse.csr_array
     ) -> tuple[Fusion, sparse.csr_array]:
-        """Learn from documents with known subjects; return also their log-odds.
+        """Fit to documents with known subjects; return also their log-odds.
 
         Parameters
         ----------
@@ -74,9 +74,9 @@ class Fusion:
                 f"{cells.n} suggestions. Are the sources trained, and is it the same vocabulary?"
             )
         positive = np.asarray(truth.sum(axis=0)).ravel()
-        # A document's own subjects are not counted where it is asked about itself.
+        # The prior of a document's subject leaves the document out.
         count = positive[cells.label] - target
-        features = _features(cells, scores, _log_odds(count, truth.shape[0] - 1))
+        features = _features(cells, scores, log_odds_of_counts(count, truth.shape[0] - 1))
         step = -(-cells.n // _MOST_CELLS)
         model = LogisticRegression(C=1.0, max_iter=1000).fit(features[::step], target[::step])
         fusion = cls(tuple(scores), model.coef_[0], float(model.intercept_[0]))
@@ -92,7 +92,7 @@ class Fusion:
         return cells.matrix(features @ self.weights + self.bias)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, for the model's file."""
+        """Return plain values for the model file."""
         return {
             "sources": list(self.sources),
             "weights": self.weights.tolist(),
@@ -101,7 +101,7 @@ class Fusion:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Fusion:
-        """Return what :meth:`to_dict` has written; what does not fit together is an error."""
+        """Return a fusion from the result of :meth:`to_dict`."""
         sources = tuple(map(str, found["sources"]))
         weights = np.array(found["weights"], dtype=np.float64)
         if weights.shape != (3 * len(sources) + 1,) or not np.isfinite(weights).all():
@@ -112,13 +112,8 @@ class Fusion:
         return cls(sources, weights, float(found["bias"]))
 
 
-def prior_log_odds(positive: Floats, n_documents: float) -> Floats:
-    """Return log-odds of having each subject, from how many documents have it."""
-    return _log_odds(positive, n_documents)
-
-
 def candidates(scores: Sequence[sparse.csr_array]) -> Cells:
-    """Return the cells that any source has."""
+    """Return the cells that at least one source suggests."""
     patterns = [Cells.of(sorted_scores(one)) for one in scores]
     cells = patterns[0]
     for pattern in patterns[1:]:
@@ -127,7 +122,7 @@ def candidates(scores: Sequence[sparse.csr_array]) -> Cells:
 
 
 def sorted_scores(scores: Any) -> sparse.csr_array:
-    """Return scores with each cell once, in order, without those that are 0: no suggestion."""
+    """Return a sorted copy without duplicates and zeros, which are not suggestions."""
     matrix = sparse.csr_array(scores, dtype=np.float64, copy=True)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
@@ -151,5 +146,6 @@ def _features(
     return features
 
 
-def _log_odds(positive: Floats, n_documents: float) -> Floats:
-    return np.log((positive + _HALF) / (n_documents - positive + _ONE - _HALF))
+def log_odds_of_counts(positive: Floats, n_documents: float) -> Floats:
+    """Return the smoothed log-odds of each subject, from its number of documents."""
+    return np.log((positive + _SMOOTHING) / (n_documents - positive + _SMOOTHING))

@@ -17,9 +17,9 @@ from labelkin.service.messages import ProblemError, check_bound
 from labelkin.service.models import ServedModel
 from labelkin.validation import abbreviate
 
-#: Characters of a labelling interface, and how deep it may be nested.
+#: Maximum length of a labelling interface, and maximum depth of nesting.
 _MOST_CONFIG, _DEEPEST = 2**20, 50
-#: Labelling interfaces that are kept ready, of all projects and models.
+#: Number of cached labelling interfaces.
 _MOST_READY = 16
 #: Objects whose value is a text, not an address.
 _TEXTS = frozenset({"Text", "HyperText", "Header", "Markdown"})
@@ -36,16 +36,16 @@ class Control:
     Attributes
     ----------
     name, object_name : str
-        What it is called, and what it is about.
+        Its name, and the name of the object with the text.
     kind : {"choices", "taxonomy"}
     is_multiple : bool
         Whether several may be chosen.
     fields : tuple of str
         Keys of a task's data that hold the text.
     places : mapping of int to tuple of str
-        Column of the model → choice; of a taxonomy the way to it from the top.
+        Column of the model → choice; in a taxonomy the path from the top.
     labels : mapping of tuple of str to str
-        Choice → label, of all choices: those that the model does not have are their own labels.
+        Choice → label; a choice that the model does not have is its own label.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Control:
     labels: Mapping[tuple[str, ...], str]
 
     def value(self, chosen: Iterable[tuple[str, ...]]) -> dict[str, Any]:
-        """Return what Label Studio calls a value, of choices."""
+        """Return choices as a value of Label Studio."""
         if self.kind == "taxonomy":
             return {"taxonomy": [list(place) for place in chosen]}
         return {"choices": [place[-1] for place in chosen]}
@@ -84,8 +84,8 @@ class Chosen(NamedTuple):
     labels : list of str
         In their order, each once.
     places : mapping of (str, str) to tuple of str
-        Name of the control and label → the choice: a taxonomy may have several of one
-        label, and the one that was chosen is not to be exchanged for another.
+        Name of the control and label → the choice. A taxonomy may contain a label several times,
+        and the chosen place is kept.
     """
 
     labels: list[str]
@@ -133,7 +133,8 @@ def _read_controls(model: ServedModel, config: str) -> tuple[Control, ...]:
             continue
         about = [name.strip() for name in element.get("toName", "").split(",")]
         fields = tuple(key for one in about for key in keys.get(one, ()))
-        labels = {way: _label(model, way[-1]) for way in _ways(element, kind)}
+        # A choice that the model does not have is its own label.
+        labels = {way: model.shown.label(way[-1]) or way[-1] for way in _ways(element, kind)}
         places: dict[int, tuple[str, ...]] = {}
         for way, label in labels.items():
             if label in model.column:
@@ -153,7 +154,7 @@ def _no_interface(came: str) -> ProblemError:
 
 
 def _elements(top: ElementTree.Element) -> Iterator[ElementTree.Element]:
-    """Yield all elements; without recursion, and no deeper than a person would nest them."""
+    """Yield all elements, without recursion and with a limit of depth."""
     waiting = [(top, 0)]
     while waiting:
         element, depth = waiting.pop()
@@ -178,18 +179,14 @@ def _ways(
             yield from _ways(one, kind, above)
 
 
-def _label(model: ServedModel, choice: str) -> str:
-    """Return the label that a choice means; one the model does not have is its own."""
-    return model.shown.label(choice) or choice
-
-
 def text_of(task: Mapping[str, Any], controls: Sequence[Control]) -> str:
-    """Return the text of a task: what the controls are about, each field once."""
+    """Return the text of a task: the fields of the controls, each once."""
     data = task.get("data")
     fields = list(dict.fromkeys(field for control in controls for field in control.fields))
     found = [_at(data, field) for field in fields]
     wrong = [one for one in found if one is not None and not isinstance(one, str)]
-    if wrong or not isinstance(data, dict) or not any(map(data.__contains__, map(_first, fields))):
+    keys = {key for field in fields for key in _STEPS.findall(field)[:1]}
+    if wrong or not isinstance(data, dict) or keys.isdisjoint(data):
         came = f"{data!r:.50}" if not isinstance(data, dict) else f"keys {abbreviate(list(data))}"
         raise ProblemError(
             422,
@@ -212,15 +209,10 @@ def _at(data: Any, field: str) -> Any:
     return data
 
 
-def _first(field: str) -> str:
-    """Return the key of a task's data that a field begins with."""
-    return "".join(_STEPS.findall(field)[:1])
-
-
 def chosen_so_far(
     task: Mapping[str, Any], params: Mapping[str, Any] | None, controls: Sequence[Control]
 ) -> Chosen:
-    """Return what a person has chosen so far: in the context, or in the last draft."""
+    """Return the choices in the context, or in the last draft."""
     context = (params or {}).get("context")
     given = context.get("result") if isinstance(context, dict) else None
     if given is None:
@@ -231,7 +223,7 @@ def chosen_so_far(
 
 
 def read_chosen(result: Any, controls: Sequence[Control]) -> Chosen:
-    """Return what is chosen in a result."""
+    """Return the choices of a result."""
     by_name = {control.name: control for control in controls}
     labels: dict[str, None] = {}
     places: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -247,7 +239,7 @@ def read_chosen(result: Any, controls: Sequence[Control]) -> Chosen:
 
 
 def whole(text: str) -> str:
-    """Replace half a surrogate pair, which JSON can spell and no file can hold."""
+    """Replace single surrogates, which UTF-8 cannot represent."""
     return text.encode("utf-8", "replace").decode()
 
 

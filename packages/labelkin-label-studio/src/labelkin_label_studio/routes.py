@@ -75,12 +75,11 @@ class Received(BaseModel):
 
     saved: int = 0
     withdrawn: int = 0
-    job: str | None = None
 
 
 @router.get("/health")
 async def health(asked: OfModel) -> dict[str, str]:
-    """Answer that the model can be asked."""
+    """Answer that the model is available."""
     return {"status": "UP", "model_class": type(asked.model.classifier.content_).__name__}
 
 
@@ -95,7 +94,7 @@ def setup(request: dict[str, Any], asked: OfModel) -> dict[str, str]:
 
 @router.get("/versions")
 async def versions(asked: OfModel) -> dict[str, list[str]]:
-    """List the versions that can be asked: the current one. It changes when the model learns."""
+    """List the versions: only the current one, which changes when the model learns."""
     return {"versions": [_version(asked.model, asked.model.snapshot)]}
 
 
@@ -218,14 +217,14 @@ def _prediction(
 
 
 def _certainty(probabilities: NDArray[np.float64]) -> float:
-    """Return 1 if all labels are certain, less for each bit that is open; it orders the tasks."""
+    """Return 1 / (1 + entropy of the labels in bits)."""
     p = np.clip(probabilities, 1e-12, 1 - 1e-12)
     bits = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
     return float(1 / (1 + bits.sum()))
 
 
 def _decided(model: ServedModel, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which labels are given; thresholds that need many documents do not apply."""
+    """Return the assigned labels; thresholds that need many documents do not apply."""
     if getattr(model.classifier.thresholds_, "needs_batch", False):
         return log_odds > 0
     return np.asarray(model.classifier.decide(log_odds), dtype=np.bool_)
@@ -234,7 +233,7 @@ def _decided(model: ServedModel, log_odds: NDArray[np.float64]) -> NDArray[np.bo
 def _annotated(
     model: ServedModel, event: Event, project: Mapping[str, Any], limits: Limits
 ) -> list[Entry | Withdrawal]:
-    """Return the entries that annotations stand for."""
+    """Return the entries of annotations."""
     controls = read_controls(model, _text(project.get("label_config"), "project.label_config"))
     tasks = {str(task.get("id")): task for task in _several(event.task)}
     is_first = event.action in _CREATED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,59 +16,45 @@ from labelkin.label_matrix.cells import best_of, check_top
 from labelkin.odds import count_log_odds, to_log_odds
 from labelkin.scikit_learn import rows_of
 from labelkin.solvers.grouped_logistic import fit_sigmoid
+from labelkin.validation import check_whole_number
 from labelkin_omikuji.forest import OmikujiForest
 
-_LOSSES = {"hinge": 0, "log": 1}
-#: Omikuji's own beam.
-_LEAST_BEAM = 10
-#: Cells that are enough to find the two numbers of the sigmoid.
+#: Number of cells on which the sigmoid is fitted.
 _ENOUGH_CELLS = 1_000_000
+#: Scores closer to 0 or 1 are clipped.
+_CLIP = 1e-6
 
 
 class OmikujiContent(LogOddsClassifier):
     """Trees over labels, with a linear classifier at every branch, by Omikuji.
 
     Labels with similar documents share branches, and a document visits the best branches only:
-    training and prediction hardly grow with the number of labels. The scores of documents left out
-    of training (``cv`` folds) are pooled over all labels, and a sigmoid fitted to the pool returns
-    log-odds; the final trees are trained on all documents.
+    the time of training and prediction depends little on the number of labels. A sigmoid, fitted to
+    the out-of-fold scores of all labels together, turns scores into log-odds. The final trees are
+    trained on all documents.
 
-    The first branches of a tree are drawn by Omikuji itself, which accepts no seed: two fits differ
-    slightly. A model that is saved and loaded returns the same scores.
+    Omikuji draws the first branches of a tree and accepts no seed: two fits differ slightly. A
+    model that is saved and loaded returns the same scores.
 
     Parameters
     ----------
     n_trees : int, default 3
-        Trees whose scores are averaged.
-    C : float, default 1.0
-        Penalty of an error in the linear classifiers.
-    loss : {"hinge", "log"}, default "hinge"
-        Of the linear classifiers: squared hinge loss, or logistic.
-    beam_size : int, optional
-        Branches that are followed on every level of a tree, and labels that each tree then scores.
-        ``None``: as many as ``top``, and at least 10; all without ``top``.
-    min_branch_size : int, default 100
-        Labels of which no further branches are made.
+        Number of trees whose scores are averaged.
     cv : int, splitter or iterable of splits, default 5
         Folds for out-of-fold evidence and the sigmoid, stratified over all labels; or splits, as
         scikit-learn's ``cv``.
-    calibrate : bool, default True
-        Whether the sigmoid is fitted. ``False``: the scores count as probabilities, and ``fit``
-        alone trains once instead of ``cv + 1`` times.
-    clip : float, default 1e-6
-        Scores closer to 0 or 1 count as ``clip`` and ``1 - clip``.
     top : int, optional
-        Candidates per document: log-odds, probabilities and decisions are those of the ``top`` best
-        labels, sparse; what no followed branch has is no candidate. ``None``: all labels.
+        Number of candidates per document: log-odds, probabilities and decisions are sparse, of the
+        ``top`` best labels. ``None``: all labels.
     n_jobs : int, optional
-        Threads of Omikuji.
+        Number of threads of Omikuji.
     random_state : int or RandomState, optional
         Of the folds.
 
     Attributes
     ----------
     forest_ : OmikujiForest or None
-        The files of the trained trees; ``None`` where no document has a label.
+        The files of the trained trees; ``None`` if no document has a label.
     slope_, shift_ : float
         Of the sigmoid, on log-odds.
     prior_log_odds_ : array of shape (n_labels,)
@@ -85,25 +71,13 @@ class OmikujiContent(LogOddsClassifier):
         self,
         n_trees: int = 3,
         *,
-        C: float = 1.0,
-        loss: Literal["hinge", "log"] = "hinge",
-        beam_size: int | None = None,
-        min_branch_size: int = 100,
         cv: CrossValidation = 5,
-        calibrate: bool = True,
-        clip: float = 1e-6,
         top: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_trees = n_trees
-        self.C = C
-        self.loss = loss
-        self.beam_size = beam_size
-        self.min_branch_size = min_branch_size
         self.cv = cv
-        self.calibrate = calibrate
-        self.clip = clip
         self.top = top
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -115,16 +89,13 @@ class OmikujiContent(LogOddsClassifier):
         return tags
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        self._learn_folds(X, labels, out_of_fold=bool(self.calibrate))
+        self._learn_out_of_fold(X, labels)
 
     def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> Any:
         """Train with every fold left out once, and on all documents."""
-        return self._in_full(self._learn_folds(X, labels, out_of_fold=True), X)
-
-    def _learn_folds(
-        self, X: Any, labels: LabelMatrix, *, out_of_fold: bool
-    ) -> sparse.csr_array | None:
-        self._check_parameters()
+        check_whole_number("n_trees", self.n_trees)
+        if self.top is not None:
+            check_top(self.top)
         if labels.unknown is not None:
             raise ValueError(
                 f"Omikuji learns all labels at once and cannot leave out unknown cells, got "
@@ -132,14 +103,10 @@ class OmikujiContent(LogOddsClassifier):
             )
         self.prior_log_odds_ = count_log_odds(*labels.counts())
         self.constant_ = labels.constant()
-        self.slope_, self.shift_ = 1.0, 0.0
-        unseen = self._left_out(X, labels) if out_of_fold else None
+        unseen = self._left_out(X, labels)
         self.forest_ = self._train(X, labels)
-        if unseen is None:
-            return None
-        if self.calibrate:
-            self._fit_sigmoid(Cells.of(unseen), unseen.data, labels)
-        return self._log_odds_at(unseen)
+        self._fit_sigmoid(Cells.of(unseen), unseen.data, labels)
+        return self._in_full(self._log_odds_at(unseen))
 
     def _left_out(self, X: Any, labels: LabelMatrix) -> sparse.csr_array:
         """Return the scores of every document by trees that have not seen it."""
@@ -154,50 +121,45 @@ class OmikujiContent(LogOddsClassifier):
     def _train(self, X: Any, labels: LabelMatrix) -> OmikujiForest | None:
         if not labels.positive.nnz:
             return None
-        parameters = {
-            "n_trees": int(self.n_trees),
-            "linear_c": float(self.C),
-            "linear_loss_type": _LOSSES[self.loss],
-            "min_branch_size": int(self.min_branch_size),
-        }
         positive = sparse.csr_array(labels.positive)
-        return OmikujiForest.train(X, positive, parameters, effective_n_jobs(self.n_jobs))
+        n_jobs = effective_n_jobs(self.n_jobs)
+        return OmikujiForest.train(X, positive, {"n_trees": int(self.n_trees)}, n_jobs)
 
     def _scores(self, forest: OmikujiForest | None, X: Any) -> sparse.csr_array:
         shape = X.shape[0], len(self.prior_log_odds_)
         if forest is None:
             return sparse.csr_array(shape)
         top = shape[1] if self.top is None else min(self.top, shape[1])
-        beam = max(top, _LEAST_BEAM) if self.beam_size is None else self.beam_size
-        return forest.scores(X, int(beam), int(top), effective_n_jobs(self.n_jobs))
+        return forest.scores(X, int(top), effective_n_jobs(self.n_jobs))
 
     def _fit_sigmoid(self, cells: Cells, scores: NDArray[np.float64], labels: LabelMatrix) -> None:
         """Fit one sigmoid to the left-out scores of all labels that vary."""
+        self.slope_, self.shift_ = 1.0, 0.0
         places = np.flatnonzero(~self.constant_[cells.label])
         some = places[:: 1 + len(places) // _ENOUGH_CELLS]
         truth = cells.at(labels.positive)[some]
         if not 0 < truth.sum() < len(truth):
             return
-        pooled = fit_sigmoid(to_log_odds(scores[some], clip=self.clip)[:, None], truth[:, None])
+        pooled = fit_sigmoid(to_log_odds(scores[some], clip=_CLIP)[:, None], truth[:, None])
         if pooled.slope[0] > 0:
             self.slope_, self.shift_ = float(pooled.slope[0]), float(pooled.intercept[0])
 
     def _log_odds_at(self, scores: sparse.csr_array) -> sparse.csr_array:
         """Return the log-odds of scored cells."""
         cells = Cells.of(scores)
-        values = self.slope_ * to_log_odds(scores.data, clip=self.clip) + self.shift_
+        values = self.slope_ * to_log_odds(scores.data, clip=_CLIP) + self.shift_
         is_constant = self.constant_[cells.label]
         values[is_constant] = self.prior_log_odds_[cells.label[is_constant]]
         return cells.matrix(values)
 
     def _log_odds(self, X: Any) -> Any:
-        return self._in_full(self._log_odds_at(self._scores(self.forest_, X)), X)
+        return self._in_full(self._log_odds_at(self._scores(self.forest_, X)))
 
-    def _in_full(self, candidates: Any, X: Any) -> Any:
-        """Return candidates as they are, or all labels: what no tree has scores 0."""
+    def _in_full(self, candidates: Any) -> Any:
+        """Return the candidates, or all labels: labels without a score have the score 0."""
         if self.top is not None:
             return best_of(candidates, int(self.top))
-        least = self.slope_ * to_log_odds(0.0, clip=self.clip) + self.shift_
+        least = self.slope_ * to_log_odds(0.0, clip=_CLIP) + self.shift_
         absent = np.where(self.constant_, self.prior_log_odds_, least)
         return Cells.of(candidates).dense(candidates.data, absent)
 
@@ -210,19 +172,3 @@ class OmikujiContent(LogOddsClassifier):
             not isinstance(forest, OmikujiForest) or (forest.n_labels, forest.n_features) != sizes
         ):
             raise ValueError("an OmikujiContent whose forest is of other features or labels")
-
-    def _check_parameters(self) -> None:
-        for name in ("n_trees", "beam_size", "min_branch_size"):
-            value = getattr(self, name)
-            if name == "beam_size" and value is None:
-                continue
-            if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= 1):
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        if not self.C > 0:
-            raise ValueError(f"C must be positive, got {self.C!r}.")
-        if self.loss not in _LOSSES:
-            raise ValueError(f"loss must be 'hinge' or 'log', got {self.loss!r}.")
-        if not 0 < self.clip < 0.5:
-            raise ValueError(f"clip must lie between 0 and 0.5, got {self.clip!r}.")
-        if self.top is not None:
-            check_top(self.top)

@@ -32,6 +32,8 @@ from labelkin.solvers.cosine_index import unit_rows
 
 #: Seconds a process may take to try a folder: at least, and per megabyte.
 _SECONDS, _SECONDS_PER_MB = 60.0, 1.0
+#: Minimum number of branches that are followed on each level of a tree: Omikuji's default.
+_LEAST_BEAM = 10
 #: Documents × features written at a time.
 _ROWS = 1000
 
@@ -75,7 +77,7 @@ class OmikujiForest:
     files
         Name → bytes: the settings, in JSON, and the trees, in CBOR.
     n_features, n_labels
-        What documents have, and what labels are numbered below.
+        Numbers of features and labels.
     """
 
     files: dict[str, NDArray[np.uint8]]
@@ -95,13 +97,13 @@ class OmikujiForest:
         Parameters
         ----------
         X
-            Documents, dense or sparse; each counts by its direction alone.
+            Documents, dense or sparse; only their direction is used.
         positive
             The labels of each, ``(n_documents, n_labels)``.
         parameters
-            Omikuji's hyper-parameters, by its names for them.
+            Hyper-parameters by Omikuji's names.
         n_threads
-            How many threads it may use.
+            Number of threads.
         """
         with tempfile.TemporaryDirectory(prefix="labelkin-") as private:
             data, folder = Path(private, "data.txt"), Path(private, "forest")
@@ -120,22 +122,20 @@ class OmikujiForest:
             vars(trained)["_model"] = _read(folder)  # just trained: needs no trial
         return trained
 
-    def scores(self, X: Any, beam_size: int, top: int, n_threads: int = 1) -> sparse.csr_array:
+    def scores(self, X: Any, top: int, n_threads: int = 1) -> sparse.csr_array:
         """Return the scores, in [0, 1], of the ``top`` best labels of each document.
 
         Parameters
         ----------
         X
             Documents, dense or sparse.
-        beam_size
-            How many branches are looked at on every level of a tree.
         top
-            How many labels are returned at most.
+            Maximum number of labels per document.
         n_threads
-            How many threads may look at the trees of a document.
+            Number of threads.
         """
         model = self._model
-        beam_size, top = (min(max(n, 1), self.n_labels) for n in (beam_size, top))
+        beam_size = min(max(top, _LEAST_BEAM), self.n_labels)
         documents = sparse.csr_array(unit_rows(X))
         labels, scores, ends = [], [], [0]
         model.init_prediction_thread_pool(n_threads)

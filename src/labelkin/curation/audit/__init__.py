@@ -3,14 +3,12 @@
 The paper's one approximation is that the other labels of a new document are predicted. In a
 labelled corpus they are known, and equation 2 applies without approximation.
 
-=================  ================================================================
-``label_audit``    :class:`LabelAudit`: fit, then read the issues and the cleaned labels
-``noise``          evidence for every cell, rates of errors, probability of an error
-``contradictions`` cells that break a rule; near-duplicate texts with different labels
-``issues``         issues with their reasons, from the probabilities
-``corpus_audit``   audit of a corpus for the command line, resumable
-``report``         issues as JSON lines, as a table and as an HTML page
-=================  ================================================================
+================  ==========================================================================
+``label_audit``   :class:`LabelAudit`: fit, then read the issues and the cleaned labels
+``noise``         evidence for every cell, rates of errors, probability of an error
+``issues``        broken rules, near-duplicates, and issues with their reasons
+``corpus_audit``  audit of a corpus: issues as JSON lines, as a table and as an HTML page
+================  ==========================================================================
 """
 
 from labelkin.curation.audit.issues import Issue, LabelErrors, SimilarDocument

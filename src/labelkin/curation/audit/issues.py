@@ -1,4 +1,4 @@
-"""Issues: suspected errors as records, from the probability of an error in every cell."""
+"""Issues: suspected errors as records, broken rules and near-duplicates."""
 
 from __future__ import annotations
 
@@ -8,21 +8,29 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.feature_extraction.text import HashingVectorizer
 
-from labelkin.curation.audit.contradictions import BrokenRule, CellPlace, NearDuplicate
 from labelkin.curation.audit.noise import GivenEvidence, NoiseModel
 from labelkin.explain.contributions import LabelContribution
 from labelkin.label_matrix import LabelMatrix
-from labelkin.odds import count_log_odds
+from labelkin.odds import count_log_odds, to_log_odds, to_probability
 from labelkin.records import short_repr
-from labelkin.solvers.cosine_index import similar_documents
+from labelkin.solvers.cosine_index import similar_documents, unit_rows
+from labelkin.validation import validate_sparse
+from labelkin.vocabulary.bound_rules import BoundRules, at_most_one
 
 IssueKind = Literal["missing", "wrong", "near-duplicate", "rule"]
-ISSUE_KINDS: tuple[IssueKind, ...] = ("missing", "wrong", "near-duplicate", "rule")
+#: Document and column.
+CellPlace = tuple[int, int]
 #: Smaller reasons are left out: they would be printed as 0.0.
 _SHOWN = 0.05
-#: Number of similar documents of an issue.
-_SIMILAR = 3
+#: Number of similar documents of an issue, and of those among which near-duplicates are found.
+_SIMILAR, _COMPARED = 3, 8
+#: Minimum cosine of near-duplicates.
+_NEAR = 0.95
+_ALMOST_ZERO = 1e-7
+_TEXT_FEATURES = 2**18
 _HAS = {True: "has it", False: "lacks it", None: "unknown"}
 
 
@@ -92,8 +100,8 @@ class Issue:
         Name of the label.
     kind
         ``"missing"``: the document lacks the label. ``"wrong"``: it has it. ``"near-duplicate"``: a
-        document with the same or nearly the same text has a different value. ``"rule"``: together
-        with another cell it breaks a rule.
+        document with nearly the same text has a different value. ``"rule"``: together with another
+        cell it breaks a rule.
     given
         The value in the corpus: ``True``, the document has the label. The repair is the opposite.
     probability
@@ -135,6 +143,13 @@ class Issue:
         return "remove" if self.given else "add"
 
 
+class BrokenRule(NamedTuple):
+    """The rule that a cell breaks, in words, and its contribution to the log-odds of an error."""
+
+    reason: str
+    log_odds: float
+
+
 @dataclass(frozen=True, eq=False)
 class IssueTable:
     """The results of an audit, from which issues are read.
@@ -147,8 +162,8 @@ class IssueTable:
         Probability of an error, ``(n_documents, n_labels)``.
     content, evidence, noise
         The evidence and the model of errors.
-    duplicates, broken
-        Cells in which near-duplicates differ, and cells that break rules.
+    broken
+        Cells that break rules.
     rows
         The documents as rows of length 1; ``None``: similar documents are unknown.
     """
@@ -158,7 +173,6 @@ class IssueTable:
     content: NDArray[np.float32]
     evidence: GivenEvidence
     noise: NoiseModel
-    duplicates: dict[CellPlace, NearDuplicate]
     broken: dict[CellPlace, BrokenRule]
     rows: Any
 
@@ -168,21 +182,13 @@ class IssueTable:
         order = np.argsort(-flat, kind="stable")[: np.count_nonzero(flat > 0)]
         yield from (divmod(int(cell), self.probability.shape[1]) for cell in order)
 
-    def kind(self, i: int, j: int) -> IssueKind:
-        """Return the kind of error of a cell."""
-        if (i, j) in self.broken:
-            return "rule"
-        if (i, j) in self.duplicates:
-            return "near-duplicate"
-        return "wrong" if self.labels.positive[i, j] else "missing"
-
     def issues(self, cells: Sequence[CellPlace], n_jobs: int | None = None) -> list[Issue]:
         """Return the records of some cells."""
         similar = self._similar([i for i, _ in cells], n_jobs)
         prior = count_log_odds(*self.labels.counts())
-        return [self._issue(i, j, float(prior[j]), similar.get(i, {})) for i, j in cells]
+        return [self._issue(i, j, float(prior[j]), similar.get(i, [])) for i, j in cells]
 
-    def _issue(self, i: int, j: int, prior: float, similar: Mapping[int, float]) -> Issue:
+    def _issue(self, i: int, j: int, prior: float, near: Sequence[tuple[int, float]]) -> Issue:
         has, name = self.labels.positive, self.labels.names[j]
         given = bool(has[i, j])
         sign = -1.0 if given else 1.0
@@ -199,24 +205,31 @@ class IssueTable:
         }
         if self.broken:
             parts["rules"] = 0.0
-        reason = ""
-        if (i, j) in self.duplicates:
-            other = self.duplicates[i, j]
-            same = "the same words" if other.similarity > 1 - 1e-6 else "nearly the same words"
-            reason = f"document {other.document} has {same} and is labelled otherwise"
+        similar = [SimilarDocument(k, cosine, self._has(k, j)) for k, cosine in near]
+        kind, reason = self._kind(given, similar)
         if (i, j) in self.broken:
-            reason, parts["rules"] = self.broken[i, j]
+            kind, (reason, parts["rules"]) = "rule", self.broken[i, j]
         return Issue(
             document=i,
             label=name.item() if isinstance(name, np.generic) else name,
-            kind=self.kind(i, j),
+            kind=kind,
             given=given,
             probability=float(self.probability[i, j]),
             parts=parts,
             labels=self._other_labels(i, j, sign * float(self.noise.label_weight(n_others))),
-            similar=tuple(SimilarDocument(k, s, self._has(k, j)) for k, s in similar.items()),
+            similar=tuple(similar[:_SIMILAR]),
             reason=reason,
         )
+
+    def _kind(self, given: bool, similar: Sequence[SimilarDocument]) -> tuple[IssueKind, str]:
+        """Return the kind of an error that breaks no rule, and a near-duplicate in words."""
+        differing = [x for x in similar if x.similarity >= _NEAR and x.given is (not given)]
+        if not differing or self.rows.min() < 0:  # such vectors are often similar by chance
+            return "wrong" if given else "missing", ""
+        first = differing[0]
+        same = "the same words" if first.similarity > 1 - 1e-6 else "nearly the same words"
+        reason = f"document {first.document} has {same} and is labelled otherwise"
+        return "near-duplicate", reason
 
     def _other_labels(self, i: int, j: int, factor: float) -> tuple[LabelContribution, ...]:
         added = self.evidence.contributions(self.labels, i, j)
@@ -236,19 +249,78 @@ class IssueTable:
             return None
         return bool(self.labels.positive[i, j])
 
-    def _similar(self, documents: Sequence[int], n_jobs: int | None) -> dict[int, dict[int, float]]:
+    def _similar(
+        self, documents: Sequence[int], n_jobs: int | None
+    ) -> dict[int, list[tuple[int, float]]]:
         """Return the most similar documents of each document, and their cosines."""
         if self.rows is None or not documents:
             return {}
         asked = np.unique(documents)
-        found = similar_documents(self.rows, self.rows[asked], _SIMILAR + 1, n_jobs=n_jobs)
+        found = similar_documents(self.rows, self.rows[asked], _COMPARED + 1, n_jobs=n_jobs)
         similar = {}
         for q, own in enumerate(asked.tolist()):
             cells = slice(found.indptr[q], found.indptr[q + 1])
             near = zip(found.indices[cells].tolist(), found.data[cells].tolist(), strict=True)
             ranked = sorted(near, key=lambda one: (-one[1], one[0]))
-            similar[own] = dict([one for one in ranked if one[0] != own][:_SIMILAR])
+            similar[own] = [one for one in ranked if one[0] != own][:_COMPARED]
         return similar
+
+
+def settle_rules(
+    labels: LabelMatrix, rules: BoundRules | None, probability: NDArray[np.float32]
+) -> dict[CellPlace, BrokenRule]:
+    """Find the cells that break rules, and change the probability of an error in them.
+
+    Of labels that exclude each other, at most one is right; of the two cells of a broken
+    implication also. The probabilities are conditioned on this, with errors independent otherwise.
+    Unknown cells break no rule.
+    """
+    reasons = dict[CellPlace, str]()
+    before, after = dict[CellPlace, float](), dict[CellPlace, float]()
+    for i, reason_of in _broken(labels, rules) if rules else ():
+        cells = [(i, j) for j in reason_of]
+        for cell in cells:
+            reasons.setdefault(cell, reason_of[cell[1]])
+            error = float(to_log_odds(probability[cell], clip=_ALMOST_ZERO))
+            after.setdefault(cell, before.setdefault(cell, error))
+        right = at_most_one(-np.array([[after[cell] for cell in cells]]))[0]
+        after.update(zip(cells, (-right).tolist(), strict=True))
+    for cell, error in after.items():
+        probability[cell] = to_probability(error)
+    return {cell: BrokenRule(reasons[cell], after[cell] - before[cell]) for cell in after}
+
+
+def _broken(labels: LabelMatrix, rules: BoundRules) -> Iterator[tuple[int, dict[int, str]]]:
+    """Yield documents, and the columns of a broken rule with its words: exclusive groups first."""
+    names = labels.names
+    for group in rules.groups:
+        columns = labels.positive[:, list(group)]
+        for i in np.flatnonzero(np.diff(columns.indptr) > 1).tolist():
+            inside = [group[k] for k in columns.indices[columns.indptr[i] : columns.indptr[i + 1]]]
+            others = {j: next(k for k in inside if k != j) for j in inside}
+            yield i, {j: f"{names[j]} and {names[k]} exclude each other" for j, k in others.items()}
+    for narrower, broader in rules.implies:
+        reason = f"{names[narrower]} implies {names[broader]}"
+        is_broken = (labels.column(narrower) == 1) & (labels.column(broader) == 0)
+        for i in np.flatnonzero(is_broken).tolist():
+            yield i, {narrower: reason, broader: reason}
+
+
+def as_rows(X: Any) -> Any:
+    """Return documents as rows of length 1; ``None`` if they are neither texts nor numbers."""
+    if X is None:
+        return None
+    X = validate_sparse(X)
+    if sparse.issparse(X):
+        return unit_rows(X) if np.isfinite(X.data).all() else None
+    if len(X) and isinstance(X.iloc[0] if hasattr(X, "iloc") else X[0], str):
+        words = HashingVectorizer(n_features=_TEXT_FEATURES, alternate_sign=False)
+        return unit_rows(words.transform(X))
+    try:
+        array = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return unit_rows(array) if array.ndim == 2 and np.isfinite(array).all() else None
 
 
 def list_end(probability: ArrayLike, n_errors: float) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
@@ -16,20 +15,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.any_classifier import as_content
-from labelkin.curation.audit.contradictions import (
-    as_rows,
-    differing_cells,
-    find_near_duplicates,
-    settle_rules,
-)
 from labelkin.curation.audit.issues import (
-    ISSUE_KINDS,
     Issue,
-    IssueKind,
     IssueTable,
     LabelErrors,
+    as_rows,
     issues_frame,
     list_end,
+    settle_rules,
 )
 from labelkin.curation.audit.noise import GivenEvidence, NoiseModel, blocks
 from labelkin.estimator import fit_content, read_any_documents
@@ -159,9 +152,8 @@ class LabelAudit(BaseEstimator):
         Parameters
         ----------
         X : documents
-            Input of the content classifier. ``None`` is possible with ``scores``; otherwise it is
-            used to find near-duplicates (of texts, and of vectors without negative numbers) and
-            similar documents.
+            Input of the content classifier; similar documents are found in it also. ``None`` is
+            possible with ``scores``.
         Y : label matrix or label sets
             The labels of the corpus, NaN if unknown. A document without labels has none of them.
         scores : array of shape (n_documents, n_labels), optional
@@ -180,64 +172,49 @@ class LabelAudit(BaseEstimator):
             self._learn(X, labels, learned, scores)
             self.error_probability_ = self._error_probability(labels)
             learned = _changed(labels, self.error_probability_ >= _SUSPECT)
-        rows = as_rows(X)
         self._table = IssueTable(
             labels,
             self.error_probability_,
             self.content_log_odds_,
             self.evidence_,
             self.noise_,
-            differing_cells(labels, *find_near_duplicates(rows)),
             settle_rules(labels, bind_rules(self.rules, labels.names), self.error_probability_),
-            rows,
+            as_rows(X),
         )
         self._sum_up(labels)
         return self
 
-    def issues(
-        self, top: int | None = None, kinds: Collection[IssueKind] | None = None
-    ) -> list[Issue]:
+    def issues(self, top: int | None = None) -> list[Issue]:
         """Return the most probable errors, with their reasons.
 
         Parameters
         ----------
         top : int, optional
-            Maximum number; default: up to ``list_end_``.
-        kinds : collection of "missing", "wrong", "near-duplicate", "rule", optional
-            Default: all. The first ``top`` of these are returned; without ``top``, those among the
-            first ``list_end_`` of all.
+            Maximum number; default ``list_end_``.
 
         Returns
         -------
         list of Issue
         """
         check_is_fitted(self)
-        strange = set(kinds or ()) - set(ISSUE_KINDS)
-        if strange:
-            raise ValueError(f"kinds must be among {ISSUE_KINDS}, got {sorted(map(str, strange))}.")
         if top is not None:
             check_whole_number("top", top, 0)
-        cells = islice(self._table.ranked(), self.list_end_ if top is None else None)
-        chosen = (cell for cell in cells if kinds is None or self._table.kind(*cell) in kinds)
-        return self._table.issues(list(islice(chosen, top)), self.n_jobs)
+        cells = islice(self._table.ranked(), self.list_end_ if top is None else top)
+        return self._table.issues(list(cells), self.n_jobs)
 
-    def issues_frame(
-        self, top: int | None = None, kinds: Collection[IssueKind] | None = None
-    ) -> Any:
+    def issues_frame(self, top: int | None = None) -> Any:
         """Return the most probable errors as a pandas DataFrame, a row each.
 
         Parameters
         ----------
         top : int, optional
             As in :meth:`issues`.
-        kinds : collection of kinds, optional
-            As in :meth:`issues`.
 
         Returns
         -------
         DataFrame
         """
-        return issues_frame(self.issues(top, kinds))
+        return issues_frame(self.issues(top))
 
     def cleaned(self, at_least: float = 0.8) -> Any:
         """Return the labels with the most probable errors changed to the opposite.

@@ -66,7 +66,7 @@ export class Asker extends EventTarget {
   async askExplanation(delay = 0) {
     const { model, explained, text, accepted, rejected } = this.#store.now;
     if (!explained || !model) return;
-    // A decided label is explained as if it were open: what speaks for it is still worth knowing.
+    // A decided label is explained like an open one: its evidence is still of interest.
     const others = (labels) => labels.filter((label) => label !== explained);
     const body = { text, accepted: others(accepted), rejected: others(rejected), label: explained };
     try {

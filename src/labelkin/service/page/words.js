@@ -1,7 +1,7 @@
 /** The page's words in the person's language: a JSON file per language, all with the same keys. */
 
 /** What each language calls itself. */
-export const LANGUAGES = { en: "English", de: "Deutsch", es: "Español", fi: "Suomi" };
+export const LANGUAGES = { en: "English", de: "Deutsch", es: "Español", fi: "Suomi", sv: "Svenska" };
 const KEPT = "labelkin.interface";
 
 /** The language of the page: chosen by the menu, else by the browser. */

@@ -1,18 +1,11 @@
-"""Broken rules and near-duplicates: cells and probabilities of errors."""
+"""Broken rules: cells and probabilities of errors."""
 
 from itertools import product
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-from labelkin.curation.audit.contradictions import (
-    NearDuplicate,
-    as_rows,
-    differing_cells,
-    find_near_duplicates,
-    settle_rules,
-)
+from labelkin.curation.audit.issues import settle_rules
 from labelkin.label_matrix import read_labels
 from labelkin.vocabulary.rules import Rules
 
@@ -54,38 +47,3 @@ def test_unknown_cells_break_no_rule():
     Y = np.array([[np.nan, 1.0], [0.0, np.nan], [0.0, 1.0]])
     p = np.full((3, 2), 0.1, dtype=np.float32)
     assert {i for i, _ in settle_rules(read_labels(Y), rules, p)} == {2}
-
-
-@pytest.mark.parametrize("form", [sparse.csr_array, lambda X: X.toarray()], ids=["csr", "dense"])
-def test_equal_and_nearly_equal_documents_are_near_duplicates(form):
-    rng = np.random.default_rng(0)
-    X = sparse.random(300, 2000, density=0.02, random_state=rng, format="lil")
-    X[7] = X[3]
-    X[200] = X[3]
-    X[200, 11] = 0.01
-    pairs, similarity = find_near_duplicates(as_rows(form(X)))
-    assert pairs.tolist() == [[3, 7], [3, 200], [7, 200]]
-    assert similarity.max() <= 1
-
-
-def test_empty_texts_and_vectors_with_negative_numbers_are_not_near_duplicates():
-    texts = ["wheat harvest in spring", "gold", "", "", "wheat harvest in spring"]
-    assert find_near_duplicates(as_rows(texts))[0].tolist() == [[0, 4]]
-    assert find_near_duplicates(as_rows(np.array([[1.0, -1], [1.0, -1]])))[0].size == 0
-    assert find_near_duplicates(None)[0].size == 0
-
-
-def test_a_text_with_thousands_of_copies_is_compared_with_a_few():
-    copies = sparse.csr_array(np.ones((5000, 3)))
-    assert len(find_near_duplicates(as_rows(copies))[0]) <= 4 * 5000
-
-
-def test_near_duplicates_differ_in_cells_known_in_both():
-    Y = np.array([[1, 0, 0], [0, 0, np.nan], [0, 1, 1], [0, 1, 1], [1, 0, 1]])
-    pairs, similarity = np.array([[0, 1], [2, 3], [1, 4]]), np.array([0.97, 1.0, 0.99])
-    assert differing_cells(read_labels(Y), pairs, similarity) == {
-        (0, 0): NearDuplicate(1, 0.97),
-        (1, 0): NearDuplicate(4, 0.99),
-        (4, 0): NearDuplicate(1, 0.99),
-    }
-    assert not differing_cells(read_labels(Y), *find_near_duplicates(None))
