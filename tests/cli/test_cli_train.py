@@ -172,7 +172,7 @@ class TestTables:
     def test_wrong_separator_is_reported(self, tmp_path):
         path = self.table(tmp_path / "tea.tsv", "\t", ",", ("text", "labels", "id"))
         message = call("train", path, "-o", tmp_path / "m", "--min-documents", 1).refused()
-        assert "',' is in 33 % of the label cells, as in 'milk,tea'. Does it separate" in message
+        assert "',' is in 33% of the label cells, as in 'milk,tea'. Does it separate" in message
         arguments = ["train", path, "-o", tmp_path / "m", "--min-documents", 1]
         assert "3 labels: 'milk', 'milk,tea', 'tea'." in call(*arguments, "--separator", ";").err
 

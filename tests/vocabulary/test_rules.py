@@ -1,6 +1,5 @@
 """Rules by name: errors, equality and restriction to some labels."""
 
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -129,11 +129,13 @@ def _document(text: str) -> str:
         if _FILE_NAME.fullmatch(text):
             raise ValueError(f"{text}: No such file. If it is the document, use --text.")
         return text
+    lines = decoded_lines(text, None)
+    first = next(lines, "")  # a binary file is an error
     if format_of(Path(text)) != "text":
         raise ValueError(
             f"{text} must be one document, and is a file of documents. Use labelkin predict."
         )
-    document = "".join(decoded_lines(text, None))
+    document = "".join([first, *lines])
     if not document.strip():
         raise ValueError(f"{text} must have a text, and is empty.")
     print_message(f"{text} is a file: its {counted(len(document), 'character')} are the document.")
