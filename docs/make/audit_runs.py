@@ -39,7 +39,7 @@ from labelkin.files import write_atomic
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import to_probability
 from labelkin.research.experiments.plan import ContentChoice, CorpusChoice
-from labelkin.research.experiments.prepared_corpus import (
+from labelkin.research.experiments.train import (
     WEIGHTS,
     PreparedCorpus,
     fit_features,

@@ -196,7 +196,7 @@ def seed_table(cell: LearnedCell) -> Table:
     pairs = zip(cell.systems["", ""], cell.systems[cell.learned, ""], strict=True)
     rows = [
         [
-            Cell(f"seed {alone.seed}"),
+            Cell(f"seed {alone.run.seed}"),
             *(Cell(_arrow(m, alone.scores[m], learned.scores[m])) for m in METRICS),
         ]
         for alone, learned in pairs

@@ -102,8 +102,8 @@ class LearnedCell:
         """By addition and rule the systems, seed by seed."""
         found: dict[tuple[str, str], list[EvaluatedSystem]] = {}
         for system in self.outcome.systems:
-            if system.content == self.content:
-                found.setdefault((system.addition, system.rule), []).append(system)
+            if system.run.content == self.content:
+                found.setdefault((system.run.addition, system.run.thresholds), []).append(system)
         return found
 
     @cached_property
@@ -118,12 +118,12 @@ class LearnedCell:
 
     def seconds(self, addition: str = "", rule: str = "") -> float:
         """Return the processor's seconds to learn from training documents, mean over the seeds."""
-        runs = [system.run for system in self.systems[addition, rule] if system.run]
+        runs = [system.run for system in self.systems[addition, rule]]
         return float(np.mean([run.seconds.get("learning_cpu", np.nan) for run in runs]))
 
     def learned_values(self, key: str) -> list[float]:
         """Return what the seeds have learned, ``"evidence_weight"`` say, each value once."""
-        runs = [system.run for system in self.systems[self.learned, ""] if system.run]
+        runs = [system.run for system in self.systems[self.learned, ""]]
         return sorted({round(run.learned[key], 6) for run in runs})
 
     @cached_property
@@ -239,8 +239,13 @@ class _Outputs(list[Any]):
 def _bootstrap(
     Y: Any, alone: Sequence[EvaluatedSystem], learned: Sequence[EvaluatedSystem], metric: str
 ) -> Bootstrap:
-    what = "log_odds" if metric == "one_error" else "decisions"
-    before, after = (_Outputs(getattr(s, what) for s in systems) for systems in (alone, learned))
+    before, after = (
+        _Outputs(
+            s.run.log_odds() if metric == "one_error" else sparse.csr_array(s.run.decisions())
+            for s in systems
+        )
+        for systems in (alone, learned)
+    )
     summed = _mean_over_seeds(SUMMED_METRICS[metric])
     names = ("alone", "learned")
     return paired_bootstrap(Y, before, after, summed, random_state=0, names=names)

@@ -22,9 +22,8 @@ from docs.make.pages import write_page
 
 from labelkin.evaluation.metrics import evaluate
 from labelkin.evaluation.significance import Bootstrap, paired_bootstrap
-from labelkin.research.experiments import read_results
+from labelkin.research.experiments import CorpusResults, Run, read_results
 from labelkin.research.experiments.plan import LOSSES
-from labelkin.research.experiments.run_folder import CorpusResults, Run
 from labelkin.research.reports.tables import Cell, Table, format_score, markdown_table
 
 PAGE = Path(__file__).parent.parent / "findings" / "ensemble.md"

@@ -109,7 +109,7 @@ def compare(outcomes: Iterable[Outcome]) -> Comparison:
                 found = system.scores.get(metric, math.nan)
                 values.setdefault((metric, name, outcome.corpus), []).append(found)
             costs.setdefault((name, outcome.corpus), []).append(_cost(system))
-            if system.run is not None and system.run.warnings:
+            if system.run.warnings:
                 warned[name, outcome.corpus] = system.run.warnings
     systems = dict.fromkeys([name for _, name, _ in values] + [name for name, _ in given_up])
     return Comparison(
@@ -126,19 +126,19 @@ def _compared(outcome: Outcome) -> Iterator[tuple[str, EvaluatedSystem]]:
     """Yield related methods, and threshold rules on binary relevance, each by its name."""
     relevance: dict[str, str] = {}
     for system in outcome.systems:
-        related = system.run.configuration.get("related") if system.run else None
+        related = system.run.configuration.get("related")
         if related:
-            yield system.name, system
+            yield system.run.system, system
             if related["classifier"] == "binary_relevance":
-                relevance[related["estimator"]["name"]] = system.name
+                relevance[related["estimator"]["name"]] = system.run.system
     for system in outcome.systems:
-        if system.rule and not system.addition and system.content in relevance:
-            yield f"{relevance[system.content]} | {system.rule}", system
+        if system.run.thresholds and not system.run.addition and system.run.content in relevance:
+            yield f"{relevance[system.run.content]} | {system.run.thresholds}", system
 
 
 def _cost(system: EvaluatedSystem) -> Cost:
-    seconds = system.run.seconds if system.run else {}
-    memory = system.run.memory if system.run else None
+    seconds = system.run.seconds
+    memory = system.run.memory
     return Cost(
         seconds.get("learning_cpu", math.nan),
         seconds.get("predicting_cpu", math.nan),

@@ -39,14 +39,13 @@ from labelkin.research.reports.tables import (
     HEADS,
     Cell,
     Table,
-    f1_summary,
     format_score,
-    loss_summary,
     markdown_facts,
     markdown_sections,
     markdown_text,
     paper_tables,
     signed_text,
+    summary_table,
 )
 
 HERE = Path(__file__).parent
@@ -133,10 +132,10 @@ def reproduction_page(outcomes: Sequence[Outcome], notes: Notes | None = None) -
     if len(compared) > 1:
         together = list(compared.values())
         parts += ["## The corpora of the paper together", _verdicts(together)]
-        losses = loss_summary(together)
+        losses = summary_table(together, LOSSES)
         if set(compared) == set(PAPER_TITLES):
             losses = replace(losses, notes=(*losses.notes, *_miscounts()))
-        parts += markdown_sections([f1_summary(together), losses], 3, said)
+        parts += markdown_sections([summary_table(together, F1_METRICS), losses], 3, said)
     return "\n\n".join(parts) + "\n"
 
 
@@ -229,8 +228,8 @@ def _leave_weka_out(outcome: Outcome) -> Outcome:
     described = outcome.classifiers.items()
     return replace(
         outcome,
-        systems=[system for system in outcome.systems if not _is_weka(system.addition)],
-        planned=[plan for plan in outcome.planned if not _is_weka(plan[1])],
+        systems=[system for system in outcome.systems if not _is_weka(system.run.addition)],
+        planned=[plan for plan in outcome.planned if not _is_weka(plan.addition)],
         classifiers={name: what for name, what in described if not _is_weka(name)},
     )
 

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.label_matrix import Cells, best_cells
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.research.experiments import read_results
-from labelkin.research.experiments.run_folder import CorpusResults, Run
+from labelkin.research.experiments import CorpusResults, Run, read_results
 from labelkin.research.reports.tables import markdown_text, signed_text
 
 PAGE = Path(__file__).parent.parent / "findings" / "strong-content.md"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from labelkin.research.experiments import find_experiment
-from labelkin.research.experiments.train import part_names
+from labelkin.research.experiments.plan import part_names
 
 FOLDER = Path(__file__).parents[2] / "docs" / "experiments" / "configurations"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
@@ -36,7 +36,7 @@ def test_every_experiment_is_valid_and_has_the_name_of_its_file(name):
 @pytest.mark.parametrize("name", beginning("beyond-"))
 def test_beyond_the_paper_every_rule_is_tried_on_content_and_on_the_learned_weight(name):
     experiment = read(name)
-    assert {run.system for run in experiment.threshold_runs()} == {
+    assert {run.system for run in experiment.runs() if run.thresholds} == {
         f"{content}{addition} | {rule}"
         for content in CONTENT
         for addition in ("", LEARNED)

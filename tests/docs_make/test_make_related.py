@@ -9,7 +9,7 @@ from docs.make.ranks import Comparison, compare
 from docs.make.related import count_wins, write_related
 
 from labelkin.research.experiments import parse_experiment, run_experiment
-from labelkin.research.experiments import run as running
+from labelkin.research.experiments import runs as running
 from labelkin.research.experiments.subprocess_runner import run_here
 from labelkin.research.reports.results import read_outcomes
 

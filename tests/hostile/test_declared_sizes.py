@@ -121,7 +121,7 @@ from labelkin import corpora
 from labelkin.scaling import blocks
 from labelkin.prediction.scores import read_label_sets, read_score_file
 from labelkin.corpora import arff, lines, vectors
-from labelkin.research.experiments import run_folder
+from labelkin.research.experiments import runs
 from labelkin.vocabulary import read_vocabulary
 import rdflib, scipy.sparse.csgraph
 kind, path = sys.argv[1], Path(sys.argv[2])
@@ -130,7 +130,7 @@ readers = {
     "block": blocks.read_block, "xmc": vectors.read_extreme,
     "svm": vectors.read_libsvm, "meka": arff.read_arff, "corpus": corpora.load,
     "lines": lambda path: list(lines.byte_lines(path)),
-    "vocabulary": read_vocabulary, "truth": lambda path: run_folder.read_truth(path.parent),
+    "vocabulary": read_vocabulary, "truth": lambda path: runs.read_truth(path.parent),
 }
 used = resource.getpagesize() * int(Path("/proc/self/statm").read_text().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[3]) * 2**20,) * 2)

@@ -7,7 +7,6 @@ from contextlib import redirect_stderr, redirect_stdout
 import pytest
 
 from labelkin.cli import main
-from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.research import demo
 
 SYSTEMS = [
@@ -68,29 +67,6 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_other_scores(result
         assert (tmp_path / "again" / name).read_bytes() == (result[0] / name).read_bytes()
     run_demo(tmp_path / "other", "--random-state", "1", "--quiet")
     assert read_scores(tmp_path / "other") != read_scores(result[0])
-
-
-def test_content_evidence_is_computed_once_for_all_systems_of_a_content(monkeypatch, tmp_path):
-    calls, reported = [], []
-    log_odds = NaiveBayes.log_odds
-    monkeypatch.setattr(NaiveBayes, "log_odds", lambda *args: calls.append(1) or log_odds(*args))
-    demo.run_demo(120, out=tmp_path, progress=lambda done, total, text: reported.append(text))
-    assert len(calls) == 1
-    assert [text.split("@")[0].replace("_", " ") for text in reported] == [*SYSTEMS, "done"]
-
-
-@pytest.mark.parametrize("options", [["--n-documents", "1"], ["--random-state", "-1"]])
-def test_a_wrong_option_is_an_error_in_one_line(options, tmp_path):
-    code, _, stderr = run_demo(tmp_path, *options)
-    assert code == 2
-    assert options[0] in stderr and stderr.count("\n") == 1
-
-
-def test_an_output_folder_that_is_a_file_is_an_error(tmp_path):
-    (tmp_path / "file").write_text("mine")
-    code, _, stderr = run_demo(tmp_path / "file")
-    assert (code, "file" in stderr) == (2, True)
-    assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_a_missing_extra_is_named_before_anything_is_computed(monkeypatch, tmp_path):

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,7 +28,7 @@ from labelkin.cli.printing import (
 if TYPE_CHECKING:
     from labelkin.evaluation.significance import Bootstrap, SignTest
     from labelkin.research.experiments.plan import Experiment
-    from labelkin.research.experiments.run import Progress
+    from labelkin.research.experiments.runs import Progress
 
 _ABOUT = """Experiments: systems compared on a corpus, by a TOML file.
 
@@ -59,8 +59,8 @@ def demo(
     from labelkin.research.demo import run_demo
     from labelkin.research.reports.tables import LEGEND
 
-    with _bars(quiet, stay=True) as (runs, blocks):
-        tables = run_demo(n_documents, random_state, out, progress=runs, run_progress=blocks)
+    with _bar(quiet, stay=True) as progress:
+        tables = run_demo(n_documents, random_state, out, progress=progress)
     for table in tables:
         echo(f"{table.title}:\n")
         print_table(table.header, [[cell.text for cell in row] for row in table.rows])
@@ -125,8 +125,8 @@ def run_one(
             )
         paths[found.corpora[0].name] = path
     place = Path("labelkin-results") / found.name if out is None else out
-    with resumable(), _bars(quiet) as (runs, blocks):
-        run_experiment(found, place, paths=paths, n_jobs=n_jobs, progress=runs, run_progress=blocks)
+    with resumable(), _bar(quiet) as progress:
+        run_experiment(found, place, paths=paths, n_jobs=n_jobs, progress=progress)
     report_folders([place], None)
 
 
@@ -236,7 +236,7 @@ def _experiment_row(found: Experiment) -> tuple[str, ...]:
     names = [choice.name for choice in found.corpora]
     places = [place_of(name) for name in names]
     missing = [name for name, place in zip(names, places, strict=True) if place == "not here"]
-    systems = {run.system for run in (*found.runs(), *found.threshold_runs())}
+    systems = {run.system for run in found.runs()}
     state = "synthetic" if places == ["synthetic"] else "found"
     if missing:
         state = f"not here: {', '.join(missing)}" if missing != names else "not here"
@@ -244,17 +244,13 @@ def _experiment_row(found: Experiment) -> tuple[str, ...]:
 
 
 @contextmanager
-def _bars(quiet: bool, stay: bool = False) -> Iterator[tuple[Progress, Progress]]:
-    """Show a bar for all runs and one for the current run; ``stay``: also at the end."""
+def _bar(quiet: bool, stay: bool = False) -> Iterator[Progress]:
+    """Show a bar for the runs; ``stay``: also at the end."""
     from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
 
     columns = ("{task.description:<24}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with progress_bars(*columns, shown=not quiet, stay=stay) as bars:
-        tasks = [bars.add_task(name, total=None) for name in ("runs", "documents")]
-
-        def show(which: int) -> Any:
-            return lambda done, total, text: bars.update(
-                tasks[which], completed=done, total=total, description=text
-            )
-
-        yield show(0), show(1)
+        task = bars.add_task("runs", total=None)
+        yield lambda done, total, text: bars.update(
+            task, completed=done, total=total, description=text
+        )

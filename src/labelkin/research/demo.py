@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from labelkin.files import write_atomic
-from labelkin.research.experiments import find_experiment, run_experiment
-from labelkin.research.experiments.run import Progress
+from labelkin.research.experiments import Run, find_experiment, run_experiment
+from labelkin.research.experiments.runs import Progress
 from labelkin.research.reports.results import Outcome, evaluate_results
 from labelkin.research.reports.tables import Table, html_page, label_table, scores_csv
 
@@ -34,7 +34,6 @@ def run_demo(
     out: str | os.PathLike[str] = "labelkin-demo",
     *,
     progress: Progress | None = None,
-    run_progress: Progress | None = None,
 ) -> list[Table]:
     """Run the demo, write ``report.html`` and ``scores.csv``; return the tables to be printed.
 
@@ -46,7 +45,7 @@ def run_demo(
         Seed of the corpus and of the folds.
     out : path, default "labelkin-demo"
         The folder for the two files, created if missing.
-    progress, run_progress : callable, optional
+    progress : callable, optional
         See :func:`labelkin.research.experiments.run_experiment`.
 
     Returns
@@ -64,16 +63,16 @@ def run_demo(
     place.mkdir(parents=True, exist_ok=True)
     # Log-odds stay mapped into memory, and some systems delete no file that is.
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        results = run_experiment(experiment, folder, progress=progress, run_progress=run_progress)
+        results = run_experiment(experiment, folder, progress=progress)
         (outcome,) = evaluate_results(results)
         write_atomic(place / "report.html", html_page([outcome], introduction=_INTRODUCTION))
         write_atomic(place / "scores.csv", scores_csv(outcome.scores))
         tables = {
             "The weight of label evidence is learned (w=auto), against the content alone": [
-                plan for plan in outcome.planned if plan[1] in ("", outcome.addition)
+                plan for plan in outcome.planned if plan.addition in ("", outcome.addition)
             ],
             "The paper's fifteen systems, with weight 1": [
-                plan for plan in outcome.planned if plan[1] != outcome.addition
+                plan for plan in outcome.planned if plan.addition != outcome.addition
             ],
         }
         return [
@@ -82,7 +81,8 @@ def run_demo(
         ]
 
 
-def _only(outcome: Outcome, planned: Sequence[tuple[str, str, int]]) -> Outcome:
+def _only(outcome: Outcome, planned: Sequence[Run]) -> Outcome:
     """Return the outcome of some of the systems."""
-    systems = [s for s in outcome.systems if (s.content, s.addition, s.seed) in planned]
+    names = [run.name for run in planned]
+    systems = [system for system in outcome.systems if system.run.name in names]
     return replace(outcome, planned=planned, systems=systems)

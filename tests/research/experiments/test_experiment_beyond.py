@@ -1,7 +1,5 @@
 """Systems beyond the paper: a learned weight, learned cut-offs, controls and threshold rules."""
 
-import shutil
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -12,9 +10,8 @@ from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.research.experiments import (
     parse_experiment,
-    prepared_corpus,
-    read_results,
     run_experiment,
+    train,
 )
 from labelkin.research.experiments.train import fit_offset
 
@@ -51,14 +48,6 @@ rule = "not_empty"
 @pytest.fixture(scope="module")
 def beyond(tmp_path_factory):
     return run_experiment(parse_experiment(BEYOND), tmp_path_factory.mktemp("beyond"))
-
-
-def test_threshold_runs_are_separate_from_runs_with_log_odds(beyond):
-    again = read_results(beyond.folder)
-    assert again.runs == beyond.runs
-    assert again.threshold_runs == beyond.threshold_runs
-    assert (len(beyond.runs), len(beyond.threshold_runs)) == (14, 24)
-    assert not any(run.thresholds for run in beyond.runs)
 
 
 @pytest.mark.parametrize("content", ["NB", "SVM"])
@@ -108,16 +97,16 @@ def outputs(results):
 @pytest.fixture
 def run_shuffled(monkeypatch, tmp_path):
     """Run an experiment whose test documents have each other's labels."""
-    load = prepared_corpus.load
+    load = train.load
 
     def shuffled(*place, **options):
         corpus = load(*place, **options)
         order = np.arange(len(corpus.documents))
         order[corpus.test] = np.random.default_rng(0).permutation(corpus.test)
-        return prepared_corpus.replace(corpus, Y=corpus.Y[order])
+        return train.replace(corpus, Y=corpus.Y[order])
 
     def run(text):
-        monkeypatch.setattr(prepared_corpus, "load", shuffled)
+        monkeypatch.setattr(train, "load", shuffled)
         return run_experiment(parse_experiment(text), tmp_path / "shuffled")
 
     return run
@@ -146,13 +135,3 @@ def test_an_experiment_of_the_paper_grows_beyond_it(beyond, tmp_path):
     assert len(before.runs) == 4
     grown = run_experiment(parse_experiment(BEYOND), tmp_path)
     assert outputs(grown) == outputs(beyond)
-
-
-def test_additions_and_decisions_need_only_stored_evidence(beyond, tmp_path, monkeypatch):
-    shutil.copytree(beyond.folder, tmp_path / "copy")
-    runs = tmp_path / "copy" / "newsroom" / "runs"
-    for run in [*beyond.runs, *beyond.threshold_runs]:
-        if run.addition or run.thresholds:
-            shutil.rmtree(runs / run.folder.name)
-    monkeypatch.setattr(prepared_corpus, "load", None)
-    assert outputs(run_experiment(beyond.experiment, tmp_path / "copy")) == outputs(beyond)

@@ -15,7 +15,7 @@ from labelkin.research.experiments import (
     parse_experiment,
     run_experiment,
 )
-from labelkin.research.experiments import run as running
+from labelkin.research.experiments import runs as running
 from labelkin.research.experiments.subprocess_runner import Job, run_here, run_in_subprocess
 from labelkin.text import TermWeights, WordCounts
 
@@ -95,18 +95,6 @@ def test_runs_equal_the_public_classes(here, by_hand, tmp_path):
         np.testing.assert_array_equal(run.decisions(), model.predict(test) == 1)
         assert run.memory > 2**20
         assert {"learning_cpu", "learning_wall", "predicting_cpu"} <= set(run.seconds)
-
-
-def test_complete_runs_are_not_trained_again(here, tmp_path):
-    first = run_experiment(parse_experiment(TEXT), tmp_path)
-    n_trained = len(here)
-    assert n_trained == 5
-    again = run_experiment(parse_experiment(TEXT), tmp_path)
-    assert len(here) == n_trained
-    assert [run.system for run in again.runs] == [run.system for run in first.runs]
-    text = TEXT.replace("n_neighbors = 7", "n_neighbors = 8")
-    with pytest.raises(ValueError, match=r"related\.parameters\.n_neighbors was 7 and is 8"):
-        run_experiment(parse_experiment(text), tmp_path)
 
 
 def test_the_time_limit_stops_training_and_a_longer_limit_repeats_it(tmp_path):

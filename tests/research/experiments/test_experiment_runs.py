@@ -7,11 +7,10 @@ import pytest
 
 from labelkin.research.experiments import (
     parse_experiment,
-    prepared_corpus,
     read_results,
     run_experiment,
+    train,
 )
-from labelkin.research.reports.results import read_outcomes
 
 FIFTEEN = """
 name = "fifteen"
@@ -67,33 +66,20 @@ def arrays(results):
     }
 
 
-def test_results_read_from_disk_are_those_that_were_returned(fifteen):
-    again = read_results(fifteen.folder)
-    assert again.experiment.runs() == fifteen.experiment.runs()
-    assert again.runs == fifteen.runs
-    assert arrays(again) == arrays(fifteen)
-
-
 def test_bytes_do_not_depend_on_n_jobs(fifteen, tmp_path):
     again = run_experiment(fifteen.experiment, tmp_path, n_jobs=2)
     assert arrays(again) == arrays(fifteen)
 
 
 def test_blocks_of_any_size_give_the_same(fifteen, tmp_path, monkeypatch):
-    monkeypatch.setattr(prepared_corpus, "_BLOCK_DOCUMENTS", 7)
-    monkeypatch.setattr("labelkin.research.experiments.run_folder._BLOCK_CELLS", 100)
-    reported = []
-    blocked = run_experiment(
-        fifteen.experiment, tmp_path, run_progress=lambda *event: reported.append(event)
-    )
-    assert (7, 133, "NB@seed3: documents") in reported
-    assert (2, 133, "NB+BLR+M2@seed3: documents") in reported
+    monkeypatch.setattr(train, "_BLOCK_DOCUMENTS", 7)
+    blocked = run_experiment(fifteen.experiment, tmp_path)
     for ours, theirs in zip(blocked.runs, fifteen.runs, strict=True):
         np.testing.assert_allclose(ours.log_odds(), theirs.log_odds(), rtol=1e-10, atol=1e-10)
 
 
 def test_complete_runs_need_no_training_and_no_corpus(small, monkeypatch):
-    monkeypatch.setattr(prepared_corpus, "load", None)
+    monkeypatch.setattr(train, "load", None)
     reported = []
     again = run_experiment(small.experiment, small.folder, progress=lambda *e: reported.append(e))
     assert reported == [(2, 2, "done")]
@@ -101,7 +87,7 @@ def test_complete_runs_need_no_training_and_no_corpus(small, monkeypatch):
 
 
 def test_an_experiment_may_grow_and_shares_content_evidence(small, monkeypatch):
-    monkeypatch.setattr(prepared_corpus, "load", None)
+    monkeypatch.setattr(train, "load", None)
     grown = SMALL.replace('["M2"]', '["M1", "M2"]\nevidence_weights = [1, 0.5]')
     results = run_experiment(parse_experiment(grown), small.folder)
     assert [run.system for run in results.runs] == [
@@ -169,7 +155,11 @@ def test_a_corpus_without_a_split_gets_one_on_demand(tmp_path):
     ("old", "new", "message"),
     [
         ("n_documents = 90", "n_docs = 90", r"\[corpus.options\] must suit the reader of newsroom"),
-        ('"naive_bayes"', '"svm"\nweights = "standardised"', r"must be given a dense matrix"),
+        (
+            '"naive_bayes"',
+            '"svm"\nweights = "standardised"',
+            r"weights must suit newsroom, counts in a sparse",
+        ),
         ("[content.NB]", "test_share = 0.5\n[content.NB]", r"has a split of 60 and 30"),
     ],
 )
@@ -177,13 +167,3 @@ def test_settings_that_do_not_fit_the_corpus_are_errors(old, new, message, tmp_p
     with pytest.raises(ValueError, match=message):
         run_experiment(parse_experiment(SMALL.replace(old, new)), tmp_path)
     assert not list(tmp_path.glob("newsroom/runs/*"))
-
-
-def test_a_vocabulary_of_the_corpus_gives_reports_the_names_of_labels(tmp_path):
-    text = SMALL.replace('"newsroom"\n', '"newsroom"\nvocab = "newsroom"\nlabel_language = "de"\n')
-    results = run_experiment(parse_experiment(text), tmp_path / "named")
-    assert results.corpora[0].facts["label_names"]["wheat"] == "Weizen"
-    (outcome,) = read_outcomes(tmp_path / "named")
-    assert outcome.names["wheat"] == "Weizen"
-    plain = run_experiment(parse_experiment(SMALL), tmp_path / "named")  # the same runs
-    assert plain.corpora[0].facts["label_names"]["wheat"] == "Weizen"

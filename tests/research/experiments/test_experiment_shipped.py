@@ -12,9 +12,9 @@ from labelkin import corpora
 from labelkin.research.experiments import (
     new_experiment,
     parse_experiment,
-    prepared_corpus,
     read_experiment,
     run_experiment,
+    train,
 )
 from labelkin.research.reports.tables import report_results
 
@@ -65,14 +65,12 @@ def test_the_template_compares_content_the_paper_and_the_learned_weight(split, t
     "rows",
     [
         documents(2),
-        documents(3),
-        documents(9),
         [{"id": i, "text": "tea", "labels": ["same"]} for i in range(6)],
         [{"id": i, "text": "tea" * (i % 2), "labels": [str(i)]} for i in range(7)],
         [{"id": 1, "text": "tea", "labels": ["x"], "split": "train"},
          {"id": 2, "text": "corn", "labels": [], "split": "test"}],
     ],
-    ids=["two", "three", "nine", "all alike", "every label once", "one and one"],
+    ids=["two", "all alike", "every label once", "one and one"],
 )  # fmt: skip
 def test_the_template_runs_on_tiny_corpora(rows, tmp_path):
     experiment = write_new(write_jsonl(tmp_path / "tiny.jsonl", rows), tmp_path / "tiny.toml")
@@ -118,7 +116,7 @@ def test_vectors_of_every_kind_run_with_suitable_weights(kind, stored, tmp_path,
     file = tmp_path / "vectors.toml"
     text = new_experiment(tmp_path / "vectors.arff", file, corpus=corpus)
     assert "[words]" not in text
-    monkeypatch.setattr(prepared_corpus, "load", lambda place: corpus)
+    monkeypatch.setattr(train, "load", lambda place: corpus)
     experiment = parse_experiment(with_all_that_is_ready(text), folder=tmp_path)
     results = run_experiment(experiment, tmp_path / "out")
     assert {run.content for run in results.runs} == {"SVM", "NB"}
@@ -134,16 +132,3 @@ def test_paths_count_from_the_file_and_names_suit_files(tmp_path, monkeypatch):
     given = tomllib.loads((tmp_path / "plans" / "x.toml").read_text(encoding="utf-8"))
     assert given["corpus"]["path"] == '../data/my "news" – 1.jsonl'
     assert run_experiment(experiment, tmp_path / "out").corpora[0].facts["n_test"] == 4
-
-
-def test_a_known_corpus_is_named_and_options_are_kept(tmp_path):
-    known = write_new("newsroom", tmp_path / "x.toml", n_documents=40)
-    assert (known.corpora[0].name, known.corpora[0].path) == ("newsroom", None)
-    assert known.corpora[0].options == {"n_documents": 40}
-    table = tmp_path / "mine.csv"
-    table.write_text("id,body,labels\n1,corn,farm|sea\n2,ship,sea\n", encoding="utf-8")
-    options = {"separator": "|", "columns": {"text": "body"}}
-    experiment = write_new(table, tmp_path / "y.toml", **options)
-    assert experiment.corpora[0].options == options
-    results = run_experiment(experiment, tmp_path / "out")
-    assert results.corpora[0].label_names.tolist() == ["farm", "sea"]

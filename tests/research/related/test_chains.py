@@ -94,11 +94,3 @@ def test_sampled_probabilities_approach_the_exact_ones():
     assert np.abs(model.predict_proba(NEW) - exact).max() < 0.03
     np.testing.assert_array_equal(model.predict_proba(NEW), model.predict_proba(NEW))
     np.testing.assert_array_equal(model.predict_proba(NEW[5:6]), model.predict_proba(NEW)[5:6])
-
-
-def test_many_labels_are_never_enumerated_by_accident():
-    many = (rng.random((200, 40)) < 0.3).astype(int)
-    model = ProbabilisticChain(LogisticRegression(), n_samples=10).fit(X, many)
-    assert model.predict(NEW).shape == model.predict_proba(NEW).shape == (40, 40)
-    with pytest.raises(ValueError, match=r"exact_labels must be at most 16 .*, got 40"):
-        ProbabilisticChain(LogisticRegression(), exact_labels=40).fit(X, many)

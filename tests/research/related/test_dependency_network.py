@@ -40,10 +40,3 @@ def test_probabilities_are_those_of_the_stationary_distribution():
     found = model.predict_proba(NEW)
     assert np.abs(found - expected).max() < 0.015
     assert np.ptp(expected) > 0.3  # there is something to find
-
-
-def test_the_answer_to_a_document_depends_on_no_other():
-    model = DependencyNetwork(LogisticRegression(), n_samples=50, burn_in=5, random_state=0).fit(
-        X, Y
-    )
-    np.testing.assert_allclose(model.log_odds(NEW[3:4]), model.log_odds(NEW)[3:4])

@@ -60,16 +60,6 @@ def test_the_em_mixture_finds_word_distributions_and_the_weights_of_every_set():
         assert np.abs(found - skewed(labels)).max() < 0.03
 
 
-@pytest.mark.parametrize(
-    "model", [MixtureModel(), ParametricMixture(), ParametricMixture(order=2)], ids=repr
-)
-def test_predicted_label_sets_are_those_that_generated_the_documents(model):
-    X, Y = documents(equal)
-    new, truth = documents(equal, 70)
-    assert (model.fit(X, Y).predict(new) == truth).all(axis=1).mean() > 0.95
-    assert ((model.predict_proba(new) > 0.5) == truth).mean() > 0.95
-
-
 def test_a_label_set_that_training_never_saw_can_be_found():
     X, Y = documents(equal)
     seen = ~((Y[:, 0] == 1) & (Y[:, 1] == 1) & (Y[:, 2] == 1))

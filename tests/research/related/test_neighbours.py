@@ -52,10 +52,3 @@ def test_iblr_is_logistic_regression_on_the_votes_of_the_others():
         peer.fit(np.column_stack([votes, np.ones(200)]), Y[:, j])
         theirs = peer.decision_function(np.column_stack([asked, np.ones(20)]))
         np.testing.assert_allclose(model.log_odds(new)[:, j], theirs, atol=1e-5)
-
-
-def test_a_document_is_not_its_own_neighbour_even_among_copies():
-    X = np.array([[0.0], [0.0], [0.0], [5.0], [5.0], [5.0]])
-    model = BRkNN(2).fit(X, [[1, 1], [1, 0], [0, 0], [0, 0], [0, 0], [0, 1]])
-    votes = model._votes(X, leave_one_out=True)[:3, 0]  # of {1,2}, {0,2}, {0,1}
-    np.testing.assert_array_equal(votes, [1, 1, 2])

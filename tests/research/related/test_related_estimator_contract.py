@@ -127,14 +127,6 @@ class TestEveryMethod:
             known = ~np.isnan(Y)
             assert (decisions == Y)[known].mean() > 0.8
 
-    def test_n_jobs_changes_nothing(self, method):
-        if "n_jobs" not in method.get_params():
-            return
-        X, Y = world(80)
-        one = with_random_state(method).fit(X, Y).log_odds(X)
-        two = with_random_state(method).set_params(n_jobs=2).fit(X, Y).log_odds(X)
-        np.testing.assert_allclose(two, one, atol=1e-12)
-
 
 @pytest.mark.parametrize(
     "make", [related.ClassifierChain, related.DependencyNetwork, related.RAkEL]

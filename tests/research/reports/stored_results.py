@@ -1,12 +1,14 @@
 """Tiny result folders, as an experiment leaves them, without training anything."""
 
+from functools import partial
+
 import numpy as np
 
 from labelkin.label_matrix import read_labels
 from labelkin.research.experiments import parse_experiment
-from labelkin.research.experiments.run_folder import (
+from labelkin.research.experiments.runs import (
     FACTS,
-    new_run,
+    store_run,
     write_json,
     write_log_odds,
     write_truth,
@@ -53,15 +55,14 @@ def store_results(folder, text, Y, log_odds, names=None, left_out=()):
         write_json(place / FACTS, {"source": "synthetic", "licence": "none", "n_test": len(Y)})
     for run in experiment.runs():
         if run.name not in left_out:
-            _store_run(folder / run.place, run, log_odds(run.system, run.seed))
+            block = np.asarray(log_odds(run.system, run.seed), dtype=np.float64)
+            store_run(folder, run, partial(write_block, block))
     return folder
 
 
-def _store_run(place, run, log_odds):
-    block = np.asarray(log_odds, dtype=np.float64)
-    made = {"versions": {"labelkin": "0"}, "seconds": {}}
-    with new_run(place, {**run.record(), **made}) as part:
-        write_log_odds(part, [block], block.shape)
+def write_block(block, part):
+    write_log_odds(part, [block], block.shape)
+    return {"versions": {"labelkin": "0"}, "seconds": {}}
 
 
 def find(outcome, system, metric):
@@ -71,4 +72,4 @@ def find(outcome, system, metric):
 
 def system_of(outcome, name):
     """Return a system of the first seed."""
-    return next(s for s in outcome.systems if s.name == name and not s.rule)
+    return next(s for s in outcome.systems if s.run.system == name)

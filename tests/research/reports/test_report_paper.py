@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from stored_results import experiment_text, store_results
 
+from labelkin.research.experiments.plan import F1_METRICS, LOSSES
 from labelkin.research.reports.results import read_outcomes
 from labelkin.research.reports.tables import (
     example_table,
-    f1_summary,
     label_table,
-    loss_summary,
     markdown_table,
+    summary_table,
 )
 
 TINY = np.array([[1, 0], [1, 0], [0, 1], [1, 1]])
@@ -83,41 +83,21 @@ def counted_world(system, seed):
 def test_summaries_count_better_and_worse_systems(tmp_path):
     folder = store_results(tmp_path, experiment_text(), np.eye(20, dtype=int), counted_world)
     outcome = read_outcomes(folder)[0]
-    rows = {row[0].text: row for row in f1_summary([outcome]).rows}
+    rows = {row[0].text: row for row in summary_table([outcome], F1_METRICS).rows}
     # M1: NB ≪ (20 of 20), kNN ≫, SVM equal. M2: NB better by two labels only (~), kNN equal, SVM ≪.
     assert [cell.text for cell in rows["BLR+M1"][1:]] == ["1/1/1/1", "1/1/1/1"]
     assert [cell.text for cell in rows["BLR+M2"][1:]] == ["2/1/0/0", "2/1/0/0"]
     # The paper on Reuters: M1 micro ≪ ≫ ≫, macro ≪ ~ < all up; M2 micro ≪ ≫ ~(up), macro all ≪.
     assert [cell.beside for cell in rows["BLR+M1"][1:]] == [("1/1/2/2",), ("3/2/0/0",)]
     assert [cell.beside for cell in rows["BLR+M2"][1:]] == [("2/1/1/1",), ("3/3/0/0",)]
-    losses = {row[0].text: row for row in loss_summary([outcome]).rows}
+    losses = {row[0].text: row for row in summary_table([outcome], LOSSES).rows}
     assert [cell.text for cell in losses["BLR+M1"][1:3]] == ["1/1", "1/1"]
     assert [cell.beside for cell in losses["BLR+M1"][1:]] == [("1/2",), ("1/2",), ("0/3",)]
 
 
-def test_the_summary_over_three_corpora_has_the_counts_of_the_paper(tmp_path):
-    outcomes = [
-        read_outcomes(
-            store_results(
-                tmp_path / corpus, experiment_text(corpus), np.eye(20, dtype=int), counted_world
-            )
-        )[0]
-        for corpus in ("reuters21578", "ohsumed23", "rcv1")
-    ]
-    printed = {row[0].text: [c.beside[0] for c in row[1:]] for row in f1_summary(outcomes).rows}
-    assert printed == {
-        "BLR+M1": ["5/3/4/4", "9/7/0/0"],
-        "BLR+M2": ["8/4/1/1", "9/9/0/0"],
-        "SMO+M1": ["4/2/5/5", "6/5/3/2"],
-        "SMO+M2": ["5/3/4/4", "9/7/0/0"],
-    }
-    losses = loss_summary(outcomes)
-    assert losses.rows[3][3].beside == ("0/8",)  # printed 8/0, complemented
-
-
 def test_a_missing_system_has_a_row_and_is_not_counted(tmp_path):
     part = outcome_of(tmp_path, left_out=("NB+BLR+M2@seed0", "NB+SMO+M1@seed0"))
-    table, summary = label_table(part), f1_summary([part])
+    table, summary = label_table(part), summary_table([part], F1_METRICS)
     assert body(table)[2] == (
         "| NB+BLR+M2 | – (0.65830) | – (+6.58) | – (≪) | – (0.29293) | – (+16.49) | – (≪) |"
     )
@@ -126,10 +106,3 @@ def test_a_missing_system_has_a_row_and_is_not_counted(tmp_path):
     row = next(r for r in summary.rows if r[0].text == "BLR+M2")
     assert (row[1].text, row[1].beside) == ("0/0/0/0", ())
     assert "Runs that are missing and not counted: 2." in summary.notes
-
-
-def test_notes_name_seeds_samples_and_classifiers(tiny, tmp_path):
-    assert label_table(tiny).notes[-1] == "NB: naive_bayes on counts; BLR: logistic; SMO: svm."
-    notes = label_table(outcome_of(tmp_path, "rcv1-sample", extra="seeds = [0, 1]")).notes
-    assert any(note.startswith("Scores are means over seeds 0, 1;") for note in notes)
-    assert "The paper's figures are those for RCV1, not for rcv1-sample." in notes

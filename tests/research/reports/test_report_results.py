@@ -5,11 +5,12 @@ import zlib
 
 import numpy as np
 import pytest
-from scipy import sparse, stats
+from scipy import sparse
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
-from stored_results import experiment_text, find, store_results, system_of
+from stored_results import experiment_text, find, store_results
 
 from labelkin.evaluation.metrics import evaluate
+from labelkin.research.experiments.plan import Control, Run
 from labelkin.research.reports.results import EvaluatedSystem, Outcome, read_outcomes
 from labelkin.research.reports.tables import label_table
 
@@ -60,21 +61,6 @@ def test_scores_are_means_of_scikit_learn_over_seeds(stored, system):
         assert find(stored, system, metric).value == pytest.approx(mean, abs=1e-12)
 
 
-def test_sign_tests_compare_a_system_with_its_baseline_of_the_same_seed(stored):
-    note = find(stored, "NB+BLR+M2", "micro_f1").note
-    for seed in SEEDS:
-        alone, added = ((log_odds(s, seed) > 0) == (Y == 1) for s in ("NB", "NB+BLR+M2"))
-        n = int((alone != added).sum())
-        scores = [sklearn_scores(s, seed)["micro_f1"] for s in ("NB", "NB+BLR+M2")]
-        wins = int((added & ~alone).sum()), int((alone & ~added).sum())
-        k = wins[0] if scores[1] > scores[0] else wins[1]
-        p_value = stats.norm.sf((k - n / 2) / (math.sqrt(n) / 2))
-        counts = f"{wins[0]} for NB+BLR+M2, {wins[1]} for NB"
-        assert f"seed {seed}, s-test: {counts}, P = {p_value:.4f}" in note
-    test = system_of(stored, "NB+BLR+M2").micro
-    assert (test.baseline, test.proposal) == ("NB", "NB+BLR+M2")
-
-
 def test_missing_runs_are_named_and_have_nan_scores(unfinished):
     expected = [f"{run.replace('@', ' (').replace('seed', 'seed ')})" for run in LEFT_OUT]
     assert sorted(unfinished.missing) == sorted(expected)
@@ -89,10 +75,10 @@ def evaluated(*systems):
     """Return an outcome of systems: addition, rule and log-odds, and the cut of the rule."""
     found = []
     for addition, rule, log_odds, cut in systems:
-        scores, decided = (None if rule else log_odds), sparse.csr_array(log_odds > cut)
-        evaluation = evaluate(Y, scores, decided)
-        found.append(EvaluatedSystem("NB", addition, 0, rule, scores, decided, evaluation))
-    planned = [("NB", addition, 0) for addition, rule, *_ in systems if not rule]
+        scores = None if rule else log_odds
+        run = Run("toy", 0, "NB", {}, Control(addition), addition, rule)
+        found.append(EvaluatedSystem(run, evaluate(Y, scores, sparse.csr_array(log_odds > cut))))
+    planned = [system.run for system in found if not system.run.thresholds]
     return Outcome("toy", "toy", found, planned)
 
 

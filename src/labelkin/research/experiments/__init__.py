@@ -1,4 +1,4 @@
-"""Experiments: a TOML file names corpora and systems; their runs are kept on disk and resumed.
+"""Experiments: a TOML file names corpora and systems; their runs are stored and resumed.
 
 >>> experiment = parse_experiment('''
 ... name = "small"
@@ -20,14 +20,13 @@ from labelkin.research.experiments.configuration import (
     read_experiment,
     shipped_experiments,
 )
-from labelkin.research.experiments.plan import Experiment
-from labelkin.research.experiments.run import run_experiment
-from labelkin.research.experiments.run_folder import (
+from labelkin.research.experiments.plan import Experiment, Run
+from labelkin.research.experiments.runs import (
     CorpusResults,
     DamagedRun,
     Results,
-    Run,
     read_results,
+    run_experiment,
 )
 
 __all__ = [

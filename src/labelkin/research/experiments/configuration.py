@@ -1,7 +1,8 @@
 """Experiment files: the packaged ones, the reader of TOML files, and new files from a template.
 
-Errors name the file and the table, the rule and the value received; an unknown key is an error that
-lists the valid keys.
+Rules for values follow from the type hints of the records and classes that take them. Errors name
+the file and the table, the rule and the value received; an unknown key is an error that lists the
+valid keys.
 """
 
 from __future__ import annotations
@@ -12,22 +13,12 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from string import Template
 from types import UnionType
-from typing import (
-    Any,
-    Literal,
-    NamedTuple,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from scipy import sparse
@@ -37,7 +28,6 @@ from labelkin.evaluation.metrics.inputs import SCORE_NAMES
 from labelkin.research.experiments.plan import (
     AUTO,
     CONTROLS,
-    METRICS,
     PAPER_VARIANTS,
     VARIANT_NAMES,
     Addition,
@@ -45,25 +35,20 @@ from labelkin.research.experiments.plan import (
     ContentChoice,
     CorpusChoice,
     Experiment,
+    PartKind,
     RelatedMethod,
     Thresholds,
-)
-from labelkin.research.experiments.prepared_corpus import WEIGHTS
-from labelkin.research.experiments.train import (
-    BASE_PARAMETERS,
-    BINARY_RELEVANCE,
-    PartKind,
     find_part,
-    make_rule,
     part_names,
 )
+from labelkin.research.experiments.train import WEIGHTS, make_rule
 from labelkin.text import TermSelection, WordCounts
-from labelkin.vocabulary.files import PACKAGED
 
 _FILES = files("labelkin.research.experiments")
-#: Number of documents from which on words must occur in three of them, as in the paper.
-_MANY = 200
-_NamedPart = TypeVar("_NamedPart", bound=Classifier | Thresholds)
+#: Parameters that the program sets, that do not change the results, or that leave out labels.
+_NOT_SET = (
+    "n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "words", "top",
+)  # fmt: skip
 
 
 class _Rule(NamedTuple):
@@ -77,40 +62,34 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_weight(value: Any) -> bool:
-    return value == AUTO or (_is_number(value) and 0 <= value < float("inf"))
-
-
-def _is_list(value: Any, accepts: Callable[[Any], bool]) -> bool:
-    """Return whether it is a list of distinct values that follow a rule."""
-    return isinstance(value, list) and all(map(accepts, value)) and len(set(value)) == len(value)
-
-
 def _one_of(choices: Iterable[Any]) -> _Rule:
     choices = tuple(choices)
-    return _Rule(f"one of {_listed(choices)}", lambda value: value in choices)
+    return _Rule(f"one of {', '.join(map(repr, choices))}", lambda value: value in choices)
+
+
+def _list_of(text: str, accepts: Callable[[Any], bool], fewest: int = 0) -> _Rule:
+    """Return the rule for lists of distinct values."""
+
+    def is_list(value: Any) -> bool:
+        is_each = isinstance(value, list) and all(map(accepts, value))
+        return is_each and len(set(value)) == len(value) >= fewest
+
+    return _Rule(f"a list of {text}, each once", is_list)
 
 
 def _some_of(choices: Iterable[str]) -> _Rule:
-    choices = tuple(choices)
-    text = f"a list of some of {_listed(choices)}, each once"
-    return _Rule(text, lambda value: _is_list(value, choices.__contains__))
+    one = _one_of(choices)
+    return _list_of(one.text.replace("one of", "some of", 1), one.accepts)
 
 
-def _listed(names: Iterable[Any]) -> str:
-    return ", ".join(map(repr, names))
-
-
-#: Parameters that are set by the program or do not change the results.
-_NOT_SET = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "words"}
 _ANYTHING = _Rule("a value", lambda value: True)
 _TEXT = _Rule("a text that is not empty", lambda v: isinstance(v, str) and bool(v.strip()))
-#: Names become parts of file names and of the systems' names.
 _NAME = _Rule(
     "a text that names files, of letters, digits, dots, '-' and '_'",
     lambda v: isinstance(v, str) and bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", v)),
 )
 _TABLE = _Rule("a table", lambda v: isinstance(v, dict))
+_SECONDS = _Rule("a number of seconds above 0", lambda v: _is_number(v) and v > 0)
 _OF_TYPE: dict[Any, _Rule] = {
     bool: _Rule("true or false", lambda v: isinstance(v, bool)),
     int: _Rule("a whole number of at least 0", lambda v: type(v) is int and v >= 0),
@@ -147,15 +126,12 @@ _EXPERIMENT = {
         "a table [corpus] or several [[corpus]]",
         lambda v: all(isinstance(one, dict) for one in (v if isinstance(v, list) else [v])),
     ),
-    "seeds": _Rule(
-        "a list of at least one seed, of distinct whole numbers of at least 0",
-        lambda v: _is_list(v, _OF_TYPE[int].accepts) and len(v) > 0,
-    ),
+    "seeds": _list_of("one or more whole numbers of at least 0", _OF_TYPE[int].accepts, fewest=1),
     **dict.fromkeys(("words", "content", "related", "labels", "thresholds"), _TABLE),
     "variants": _some_of(VARIANT_NAMES),
-    "evidence_weights": _Rule(
-        f"a list of distinct numbers of at least 0, or {AUTO!r} among them",
-        lambda v: _is_list(v, _is_weight),
+    "evidence_weights": _list_of(
+        f"numbers of at least 0 or {AUTO!r}",
+        lambda v: v == AUTO or (_is_number(v) and 0 <= v < float("inf")),
     ),
     "additions": _ANYTHING,
     "controls": _some_of(CONTROLS),
@@ -164,6 +140,49 @@ _EXPERIMENT = {
 _SHARE = _Rule("a number between 0 and 1", lambda v: _is_number(v) and 0 < v < 1)
 _CORPUS = {**_rules_of(CorpusChoice), "name": _NAME, "test_share": _SHARE}
 _FEATURES = {"weights": _one_of(WEIGHTS), "terms": _TABLE}
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table of an experiment file: file and place for messages, and the values."""
+
+    source: str
+    place: str
+    values: Mapping[str, Any]
+
+    def inside(self, key: str) -> _Table:
+        """Return a table in this one; empty if it is not there."""
+        values = self.values.get(key, {})
+        return _Table(self.source, f"{self.place}.{key}" if self.place else key, values)
+
+    def error(self, message: str) -> ValueError:
+        """Return an error that begins with file and table."""
+        where = f"{self.source}, [{self.place}]" if self.place else self.source
+        return ValueError(f"{where}: {message}")
+
+    def value(self, key: str, rule: _Rule) -> Any:
+        """Return a value that must be given and follow a rule."""
+        if key not in self.values:
+            raise self.error(f"{key} must be given: {rule.text}.")
+        value = self.values[key]
+        if not rule.accepts(value):
+            raise self.error(f"{key} must be {rule.text}, got {value!r}.")
+        return value
+
+    def check(self, rules: Mapping[str, _Rule]) -> Mapping[str, Any]:
+        """Return the values; raise for an unknown key and a value that does not follow its rule."""
+        unknown = ", ".join(repr(key) for key in self.values if key not in rules)
+        if unknown:
+            keys = ", ".join(map(repr, sorted(rules)))
+            raise self.error(f"unknown key {unknown}. The keys are {keys}.")
+        return {key: self.value(key, rules[key]) for key in self.values}
+
+    def check_distinct(self, names: Sequence[str], what: str) -> None:
+        """Raise for names that some file systems do not distinguish."""
+        folded = [name.casefold() for name in names]
+        alike = sorted({name for name in names if folded.count(name.casefold()) > 1})
+        if alike:
+            raise self.error(f"{what} must differ in more than upper and lower case, got {alike}.")
 
 
 def shipped_experiments() -> dict[str, str]:
@@ -239,184 +258,112 @@ def parse_experiment(
         top = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{source}: the file must be TOML, and is not: {error}.") from None
-    place = _Place(source)
-    place.check(top, _EXPERIMENT, ["name", "corpus"])
-    corpora = top["corpus"] if isinstance(top["corpus"], list) else [top["corpus"]]
-    choices = tuple(_read_corpus(one, top, place, Path(folder)) for one in corpora)
-    place.check_distinct([choice.name for choice in choices], "corpora")
-    words = top.get("words", {})
-    place.inside("words").check(words, _rules_of(WordCounts))
+    file = _Table(source, "", top)
+    name, tables = (file.value(key, _EXPERIMENT[key]) for key in ("name", "corpus"))
+    file.check(_EXPERIMENT)
+    corpora = tuple(
+        _read_corpus(file, _Table(source, "corpus", one), Path(folder))
+        for one in (tables if isinstance(tables, list) else [tables])
+    )
+    file.check_distinct([corpus.name for corpus in corpora], "corpora")
+    lists = {key: tuple(top[key]) for key in ("seeds", "metrics", "controls") if key in top}
     return Experiment(
-        name=top["name"],
-        title=top.get("title", top["name"]),
-        corpora=choices,
-        seeds=tuple(top.get("seeds", [0])),
-        words=words,
-        metrics=tuple(top.get("metrics", METRICS)),
-        additions=_read_additions(top, place),
+        name=name,
+        title=top.get("title", name),
+        corpora=corpora,
+        words=file.inside("words").check(_rules_of(WordCounts)),
+        additions=_read_additions(file),
+        thresholds=_read_parts(file, "thresholds"),
         text=text,
-        controls=tuple(top.get("controls", ())),
-        thresholds=_read_parts(top, "thresholds", _read_thresholds, place),
+        **lists,
     )
 
 
-def _read_additions(top: Mapping[str, Any], place: _Place) -> tuple[Addition, ...]:
+def _read_additions(file: _Table) -> tuple[Addition, ...]:
     """Return the additions to content classifiers."""
     every = {
         addition.name: addition
-        for classifier in _read_parts(top, "labels", _read_labels, place).values()
-        for variant in top.get("variants", PAPER_VARIANTS)
-        for weight in top.get("evidence_weights", [1.0])
+        for classifier in _read_parts(file, "labels").values()
+        for variant in file.values.get("variants", PAPER_VARIANTS)
+        for weight in file.values.get("evidence_weights", [1.0])
         for addition in [Addition(classifier, variant, weight if weight == AUTO else float(weight))]
     }
-    chosen = top.get("additions", list(every))
-    place.check({"additions": chosen}, {"additions": _some_of(every)})
-    return tuple(every[name] for name in every if name in chosen)
+    if "additions" not in file.values:
+        return tuple(every.values())
+    chosen = file.value("additions", _some_of(every))
+    return tuple(addition for name, addition in every.items() if name in chosen)
 
 
-def _read_corpus(
-    table: Mapping[str, Any], top: Mapping[str, Any], above: _Place, folder: Path
-) -> CorpusChoice:
-    place = above.inside("corpus")
-    place.check(table, _CORPUS, () if "path" in table else ["name"])
-    given = {"name": Path(table.get("path", "")).stem, **table}
-    for key in ("path", "vocab"):
-        if key in table and (key == "path" or table[key] not in PACKAGED):
-            given[key] = str(folder / Path(table[key]).expanduser())
-    content = _read_parts(top, "content", _read_content, above)
-    content |= _read_parts(table, "content", _read_content, place)
+def _read_corpus(file: _Table, table: _Table, folder: Path) -> CorpusChoice:
+    if "path" not in table.values:
+        table.value("name", _NAME)
+    given = {"name": Path(table.values.get("path", "")).stem, **table.check(_CORPUS)}
+    if "path" in given:
+        given["path"] = str(folder / Path(given["path"]).expanduser())
+    content = _read_parts(file, "content") | _read_parts(table, "content")
     if not content:
-        raise place.error(
+        raise table.error(
             f"the corpus {given['name']} must have a content classifier: [content.NB]."
         )
-
-    read_related = partial(_read_related, content)
-    related = _read_parts(top, "related", read_related, above)
-    related |= _read_parts(table, "related", read_related, place)
-    place.check_distinct([*content, *related], "content classifiers and related methods")
+    related = _read_parts(file, "related", content) | _read_parts(table, "related", content)
+    table.check_distinct([*content, *related], "content classifiers and related methods")
     return CorpusChoice(**{**given, "content": content, "related": related})
 
 
-def _read_content(name: str, table: Mapping[str, Any], place: _Place) -> ContentChoice:
-    classifier, parameters = _read_part(table, "content", place, besides=_FEATURES)
-    if "top" in parameters:
-        raise place.error(
-            f"an experiment must have the scores of all labels, got top = {parameters['top']!r}. "
-            "Leave top out."
-        )
-    return ContentChoice(name, classifier, parameters, **_read_features(table, place))
-
-
-def _read_related(
-    content: Mapping[str, ContentChoice], name: str, table: Mapping[str, Any], place: _Place
-) -> RelatedMethod:
-    """Read a related method; ``estimator`` names a content classifier with its features."""
-    kind, base = table.get("classifier"), content.get(table.get("estimator", ""))
-    is_named = kind in part_names("related")
-    taken = _rules_of(find_part("related", str(kind))) if is_named else {}
-    is_positive = _Rule("a number of seconds above 0", lambda v: _is_number(v) and v > 0)
-    besides = {"time_limit": is_positive, **({} if base else _FEATURES)}
-    if kind == BINARY_RELEVANCE or BASE_PARAMETERS & set(taken):
-        besides["estimator"] = _one_of(content)
-    must = ["estimator"] if kind == BINARY_RELEVANCE else []
-    classifier, parameters = _read_part(table, "related", place, besides=besides, must=must)
-    features = _read_features(table, place)
-    if base is not None:
-        features = {"weights": base.weights, "terms": base.terms}
-    limit = table.get("time_limit")
-    return RelatedMethod(name, classifier, parameters, **features, estimator=base, time_limit=limit)
-
-
-def _read_features(table: Mapping[str, Any], place: _Place) -> dict[str, Any]:
-    """Return the features of a classifier: weights, and a selection of terms."""
-    terms = table.get("terms")
-    if terms is not None:
-        place.inside("terms").check(terms, _rules_of(TermSelection))
-    return {"weights": table.get("weights", "counts"), "terms": terms}
-
-
-def _read_labels(name: str, table: Mapping[str, Any], place: _Place) -> Classifier:
-    return Classifier(name, *_read_part(table, "labels", place))
-
-
-def _read_thresholds(name: str, table: Mapping[str, Any], place: _Place) -> Thresholds:
-    thresholds = Thresholds(name, *_read_part(table, "thresholds", place, key="rule"))
-    try:
-        make_rule(thresholds).fit(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.eye(2))
-    except ValueError as error:
-        raise place.error(str(error)) from None
-    return thresholds
-
-
 def _read_parts(
-    table: Mapping[str, Any],
-    key: str,
-    read: Callable[[str, Mapping[str, Any], _Place], _NamedPart],
-    above: _Place,
-) -> dict[str, _NamedPart]:
-    """Read the tables ``[key.NAME]``, whose names become parts of file names."""
-    tables, place = table.get(key, {}), above.inside(key)
-    above.check({f"{key}.{name}": name for name in tables}, {f"{key}.{n}": _NAME for n in tables})
-    place.check(tables, dict.fromkeys(tables, _TABLE))
-    above.check_distinct(list(tables), key)
-    return {name: read(name, one, place.inside(name)) for name, one in tables.items()}
+    above: _Table, kind: PartKind, content: Mapping[str, ContentChoice] = {}
+) -> dict[str, Any]:
+    """Read the tables ``[kind.NAME]``, whose names become parts of file names."""
+    tables, found = above.inside(kind), {}
+    for name in tables.values:
+        if not _NAME.accepts(name):
+            raise above.error(f"{kind}.{name} must be {_NAME.text}, got {name!r}.")
+        tables.value(name, _TABLE)
+        found[name] = _read_part(tables.inside(name), kind, name, content)
+    tables.check_distinct(list(found), kind)
+    return found
 
 
 def _read_part(
-    table: Mapping[str, Any],
-    kind: PartKind,
-    place: _Place,
-    *,
-    key: str = "classifier",
-    besides: Mapping[str, _Rule] = {},
-    must: Sequence[str] = (),
-) -> tuple[str, dict[str, Any]]:
-    """Return the name and the parameters of a part; other keys must be in ``besides``."""
-    given = {name: value for name, value in table.items() if name == key}
-    place.check(given, {key: _one_of(part_names(kind))}, [key])
-    every = _rules_of(find_part(kind, table[key]))
-    rules = {name: rule for name, rule in every.items() if name not in BASE_PARAMETERS}
-    place.check(table, {**rules, **besides, key: _TEXT}, must)
-    return table[key], {name: value for name, value in table.items() if name in rules}
+    table: _Table, kind: PartKind, name: str, content: Mapping[str, ContentChoice]
+) -> Classifier | Thresholds:
+    """Read a part: its name in the library, its parameters, and the keys of its record."""
+    key = "rule" if kind == "thresholds" else "classifier"
+    made_by = table.value(key, _one_of(part_names(kind)))
+    rules = _rules_of(find_part(kind, made_by))
+    of_record: dict[str, _Rule] = {key: _TEXT}
+    if kind == "related":
+        of_record["time_limit"] = _SECONDS
+        if rules.pop("estimator", None):
+            of_record["estimator"] = _one_of(content)
+        if made_by == "binary_relevance":
+            table.value("estimator", of_record["estimator"])
+    base = content.get(table.values.get("estimator", ""))
+    if kind in ("content", "related") and base is None:
+        of_record |= _FEATURES
+    given = table.check({**rules, **of_record})
+    part = (name, made_by, {key: value for key, value in given.items() if key in rules})
+    if kind == "labels":
+        return Classifier(*part)
+    if kind == "thresholds":
+        return _check_rule(table, Thresholds(*part))
+    features = {key: given[key] for key in _FEATURES if key in given}
+    if "terms" in features:
+        table.inside("terms").check(_rules_of(TermSelection))
+    if kind == "content":
+        return ContentChoice(*part, **features)
+    if base is not None:
+        features = {"weights": base.weights, "terms": base.terms}
+    return RelatedMethod(*part, **features, estimator=base, time_limit=given.get("time_limit"))
 
 
-class _Place(NamedTuple):
-    """A file and a table in it, for messages."""
-
-    source: str
-    table: str = ""
-
-    def inside(self, key: str) -> _Place:
-        """Return the place of a table in this one."""
-        return _Place(self.source, f"{self.table}.{key}" if self.table else key)
-
-    def error(self, message: str) -> ValueError:
-        """Return an error that begins with file and table."""
-        where = f"{self.source}, [{self.table}]" if self.table else self.source
-        return ValueError(f"{where}: {message}")
-
-    def check(
-        self, table: Mapping[str, Any], rules: Mapping[str, _Rule], must: Iterable[str] = ()
-    ) -> None:
-        """Raise for a missing key, an unknown key and a value that does not follow its rule."""
-        for key in must:
-            if key not in table:
-                raise self.error(f"{key} must be given: {rules[key].text}.")
-        unknown = [key for key in table if key not in rules]
-        if unknown:
-            raise self.error(
-                f"unknown key {_listed(unknown)}. The keys are {_listed(sorted(rules))}."
-            )
-        for key, value in table.items():
-            if not rules[key].accepts(value):
-                raise self.error(f"{key} must be {rules[key].text}, got {value!r}.")
-
-    def check_distinct(self, names: Sequence[str], what: str) -> None:
-        """Raise for names that some file systems do not distinguish."""
-        folded = [name.casefold() for name in names]
-        alike = sorted({name for name in names if folded.count(name.casefold()) > 1})
-        if alike:
-            raise self.error(f"{what} must differ in more than upper and lower case, got {alike}.")
+def _check_rule(table: _Table, thresholds: Thresholds) -> Thresholds:
+    """Return a threshold rule that accepts its parameters."""
+    try:
+        make_rule(thresholds).fit(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.eye(2))
+    except ValueError as error:
+        raise table.error(str(error)) from None
+    return thresholds
 
 
 def new_experiment(
@@ -453,6 +400,8 @@ def new_experiment(
     >>> "[corpus]" in text
     True
     """
+    from jinja2 import Template
+
     corpus = load(place, **options) if corpus is None else corpus
     if corpus.Y.shape[0] < 2:
         raise ValueError(
@@ -466,50 +415,22 @@ def new_experiment(
         options["path"] = path
     if "path" in options and not Path(options["path"]).is_absolute():
         options["path"] = os.path.relpath(options["path"], Path(file).parent)
-    lines = [f"name = {_toml(name)}"]
-    lines += [f"path = {_toml(options.pop('path'))}"] if "path" in options else []
-    lines += [f"options = {_toml(options)}"] if options else []
-    template = _FILES / "template.toml"
-    return Template(template.read_text(encoding="utf-8")).substitute(
-        corpus=path.name,
+    template = Template(
+        (_FILES / "template.toml").read_text(encoding="utf-8"),
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return template.render(
+        file_name=path.name,
         file=Path(file).name,
-        name=_toml(name),
-        title=_toml(f"{path.name}: effect of label evidence"),
-        place="\n".join([*lines, _split_lines(corpus)]),
-        words=_word_lines(corpus) if corpus.features == "text" else "",
-        **_weights(corpus),
+        name=name,
+        path=options.pop("path", None),
+        options=options,
+        corpus=corpus,
+        is_dense=not sparse.issparse(corpus.documents),
+        has_stemmer=find_spec("Stemmer") is not None,
+        toml=_toml,
     )
-
-
-def _split_lines(corpus: Corpus) -> str:
-    n_train, n_test = len(corpus.train), len(corpus.test)
-    if n_test:
-        return f"# The corpus has a split: {n_train:,} training and {n_test:,} test documents."
-    return (
-        "test_share = 0.3 # the corpus has no split: 30 % of the documents are drawn for testing\n"
-        "split_seed = 0"
-    )
-
-
-def _word_lines(corpus: Corpus) -> str:
-    """Return how words are counted, with values that fit the corpus and what is installed."""
-    stem = "true" if find_spec("Stemmer") else 'false # true needs pip install "labelkin[text]"'
-    fewest = 3 if len(corpus.train) >= _MANY else 1
-    return (
-        '[words]\nlanguage = "english" # of stop words and stems: "german", "french" …\n'
-        f"stem = {stem}\n"
-        f"min_documents = {fewest} # rarer words, by training documents, are left out\n\n"
-    )
-
-
-def _weights(corpus: Corpus) -> dict[str, str]:
-    """Return the feature weights for the SVM, and naive Bayes with its feature weights."""
-    svm, naive_bayes, counts = "tfidf", "naive_bayes", "counts"
-    if corpus.features == "numbers" and not sparse.issparse(corpus.documents):
-        svm, naive_bayes, counts = "standardised_unit", "gaussian_naive_bayes", "standardised"
-    elif corpus.features in ("weights", "numbers"):
-        svm, counts = "as_is", "presence"
-    return {"weights": svm, "naive_bayes": naive_bayes, "naive_bayes_weights": counts}
 
 
 def _toml(value: Any) -> str:

@@ -1,118 +1,271 @@
-"""Training of the systems of an experiment, with the public classes of the library.
+"""Training of the systems of an experiment on a corpus, with the public classes of the library.
 
-Content evidence is computed once per content classifier and seed: additions start from the stored
-log-odds of the content alone, and learn from its out-of-fold log-odds of the training documents. A
-system with an addition is a content classifier and a :class:`labelkin.LabelRescorer` on its
-log-odds, as in :class:`labelkin.LabelDependenceClassifier`.
+A corpus is loaded, documents and labels are chosen, and words are counted once. Content evidence is
+computed once per content classifier and seed: additions start from the stored log-odds of the
+content alone, and learn from its out-of-fold log-odds of the training documents. A system with an
+addition is a content classifier and a :class:`labelkin.LabelRescorer` on its log-odds, as in
+:class:`labelkin.LabelDependenceClassifier`.
 """
 
 from __future__ import annotations
 
-import inspect
+import hashlib
+import os
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, cast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
+from scipy import sparse
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import Binarizer, MinMaxScaler, Normalizer, StandardScaler
 
-from labelkin import registry
-from labelkin.content.any_classifier import PerLabel
-from labelkin.content.ensemble import ContentEnsemble
+from labelkin.corpora import KNOWN, Corpus, load
+from labelkin.corpora.corpus import label_fields, labels_of
+from labelkin.evaluation.splits import stratified_split
 from labelkin.label_matrix import LabelMatrix
 from labelkin.learned.calibration import Calibration, fit_calibration
 from labelkin.learned.fitting import LearnedWeight
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
-from labelkin.models.builder import STRONG, build_part, view_members
-from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import constant_labels
-from labelkin.research import related as methods
 from labelkin.research.experiments.plan import (
     AUTO,
     Addition,
     ContentChoice,
     Control,
+    CorpusChoice,
     RelatedMethod,
     Thresholds,
+    build_named,
 )
-from labelkin.research.experiments.prepared_corpus import PreparedCorpus, fit_features
 from labelkin.solvers.logistic import fit_logistic_layer
-from labelkin.text import WordCounts
-from labelkin.thresholds import LabelLimits, SCutFBR, ThresholdRule, rule_for
+from labelkin.text import TermSelection, TermWeights, WordCounts
+from labelkin.thresholds import SCutFBR, ThresholdRule, rule_for
 
 Matrix = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
-
-def _ensemble(members: list[str] = [], random_state: Any = None) -> ContentEnsemble:  # noqa: B006
-    """Return an ensemble of content classifiers by name."""
-    made = [(name, build_named("content", name, random_state)) for name in members]
-    return ContentEnsemble(made, random_state=random_state)
-
-
-def _views(
-    views: list[str] = [],  # noqa: B006
-    members: list[str] = ["svm"],  # noqa: B006
-    words: Any = None,
-    random_state: Any = None,
-) -> ContentEnsemble:
-    """Return an ensemble of content classifiers of views of texts; ``weights = "texts"``."""
-    made = [build_named("content", name, random_state) for name in members]
-    return ContentEnsemble(
-        view_members(views or STRONG, made, words=words), random_state=random_state
-    )
-
-
-#: Kinds of parts in an experiment.
-PartKind = registry.Kind | Literal["related"]
-#: Parts that only experiments can name, beside those of the registry.
-_MORE_PARTS: dict[PartKind, dict[str, Callable[..., Any]]] = {
-    "content": {
-        "gaussian_naive_bayes": GaussianNB,  # one per label
-        "ensemble": _ensemble,
-        "views": _views,
-        "by_features": lambda random_state=None: LabelDependenceClassifier(
-            evidence_weight=0, random_state=random_state
-        ),
-        "logistic_regression": lambda C=1.0: PerLabel(LogisticRegression(C=C, max_iter=1000)),
-        "random_forests": lambda random_state=None: PerLabel(
-            RandomForestClassifier(random_state=random_state)
-        ),
-    },
-    "labels": {},
-    "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
-    "related": {
-        "classifier_chain": methods.ClassifierChain,
-        "chain_ensemble": methods.ChainEnsemble,
-        "probabilistic_chain": methods.ProbabilisticChain,
-        "stacked_relevance": methods.StackedRelevance,
-        "dependent_relevance": methods.DependentRelevance,
-        "dependency_network": methods.DependencyNetwork,
-        "mlknn": methods.MLkNN,
-        "brknn": methods.BRkNN,
-        "iblr": methods.IBLR,
-        "multilabel_tree": methods.MultilabelTree,
-        "multilabel_forest": methods.MultilabelForest,
-        "mixture_model": methods.MixtureModel,
-        "parametric_mixture": methods.ParametricMixture,
-        "label_powerset": methods.LabelPowerset,
-        "rakel": methods.RAkEL,
-        "binary_relevance": lambda: None,  # the content classifier itself
-        "label_dependence": lambda content=None, random_state=None: LabelDependenceClassifier(
-            content, random_state=random_state
-        ),
-    },
+TEXTS = "texts"
+#: Features by name: weights of :class:`labelkin.text.TermWeights`; 1 where a term is present; the
+#: numbers of the corpus; these with mean 0 and variance 1; the same in rows of length 1, for SVMs;
+#: from 0 to 1 over the training documents, for neighbours.
+_TRANSFORMERS: dict[str, Callable[[], Any]] = {
+    "counts": lambda: TermWeights("counts"),
+    "tfidf": lambda: TermWeights("tfidf"),
+    "ltc": lambda: TermWeights("ltc"),
+    "presence": Binarizer,
+    "as_is": lambda: "passthrough",
+    "standardised": StandardScaler,
+    "standardised_unit": lambda: make_pipeline(StandardScaler(), Normalizer()),
+    "min_max": MinMaxScaler,
 }
-#: The related method that is its content classifier, and the parameters that take one.
-BINARY_RELEVANCE, BASE_PARAMETERS = "binary_relevance", frozenset({"estimator", "content"})
+#: The features of an experiment; ``"texts"``: the texts, for views of them.
+WEIGHTS = (*_TRANSFORMERS, TEXTS)
+#: Weights that must be computed from counts.
+_OF_COUNTS = ("counts", "tfidf", "ltc")
+#: Weights that must be computed from a dense matrix.
+_OF_DENSE = ("standardised", "standardised_unit", "min_max")
+#: Documents × labels, and documents, that are scored at a time: 2²¹ numbers are 16 MB.
+_BLOCK_CELLS = 2**21
+_BLOCK_DOCUMENTS = 2**14
 #: The variants as arguments of :class:`labelkin.LabelRescorer`; M1cut has learned cuts.
 _VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft"}
 #: Limit of the log-odds that controls learn from, as for the learned weight.
 _SURE = 500.0
+
+
+def block_slices(n_documents: int, width: int) -> Iterator[slice]:
+    """Yield the documents in blocks that fit in memory, each with a row of some width."""
+    size = min(_BLOCK_DOCUMENTS, max(1, _BLOCK_CELLS // max(width, 1)))
+    yield from (slice(start, start + size) for start in range(0, n_documents, size))
+
+
+@dataclass(frozen=True)
+class PreparedCorpus:
+    """The data that all runs on one corpus share.
+
+    Attributes
+    ----------
+    source
+        The loaded corpus with the chosen documents and labels.
+    X_train
+        The training documents × features: term counts, or the vectors of the corpus.
+    kind
+        The kind of the features, as in :class:`labelkin.corpora.Corpus`.
+    Y_train, Y_test
+        The label sets of training and of test documents.
+    facts
+        Source, licence, sizes and checksums of the corpus, and the names of labels.
+    X, test
+        Documents × features, and the rows of the test documents, ``(n_test,)``. Test documents are
+        read in blocks: a copy would double the memory of a large corpus.
+    words
+        The parameters by which words of texts are counted.
+    """
+
+    source: Corpus
+    X_train: Any
+    kind: str
+    Y_train: LabelMatrix
+    Y_test: LabelMatrix
+    facts: Mapping[str, Any]
+    X: Any
+    test: Rows
+    words: Mapping[str, Any]
+
+    def test_blocks(self, weights: str = "") -> Iterator[Any]:
+        """Yield the features of the test documents, or their texts, in blocks, in order."""
+        X, test = self.X, self.test
+        if weights == TEXTS:
+            X, test = self.source.documents, self.source.test
+        yield from (X[test[rows]] for rows in block_slices(*self.Y_test.shape))
+
+
+def prepare(
+    choice: CorpusChoice, words: Mapping[str, Any], path: str | os.PathLike[str] | None = None
+) -> PreparedCorpus:
+    """Load a corpus, choose its documents and labels, and count words where it is texts.
+
+    Parameters
+    ----------
+    choice
+        The corpus, and the part of it to use.
+    words
+        Parameters of :class:`labelkin.text.WordCounts`, which learns from training documents only.
+    path
+        The path of the corpus; ``None``: that of the experiment.
+    """
+    corpus = _choose(_load(choice, path), choice)
+    X_train, X, test = corpus.documents[corpus.train], corpus.documents, corpus.test
+    labels, kind = labels_of(corpus), str(corpus.features)
+    if kind == "text":
+        counter = WordCounts(**words)
+        X_train, kind = counter.fit_transform(X_train), "counts"
+        X, test = counter.transform(X[test]), np.arange(len(test))
+    facts = {
+        "name": corpus.name,
+        "source": corpus.source,
+        "licence": corpus.licence,
+        "features": corpus.features,
+        "n_train": len(corpus.train),
+        "n_test": len(corpus.test),
+        "n_labels": corpus.Y.shape[1],
+        "sha256": _checksums(corpus),
+        "n_features": X_train.shape[1],
+        "label_names": {str(label): name for label, name in corpus.display_names.items()},
+    }
+    parts = labels.rows(corpus.train), labels.rows(corpus.test)
+    return PreparedCorpus(corpus, X_train, kind, *parts, facts, X, test, words)
+
+
+def fit_features(content: ContentChoice, corpus: PreparedCorpus) -> tuple[Pipeline, Any]:
+    """Fit the features of a content classifier, terms and weights, on the training documents.
+
+    Returns the fitted transformer, and the features of the training documents.
+    """
+    is_sparse, is_text = sparse.issparse(corpus.X_train), corpus.source.features == "text"
+    unsuited: tuple[str, ...] = () if is_text and content.terms is None else (TEXTS,)
+    unsuited += _OF_COUNTS if corpus.kind in ("weights", "numbers") else ()
+    unsuited += _OF_DENSE if is_sparse else ()
+    if content.weights in unsuited:
+        suited = ", ".join(repr(weights) for weights in WEIGHTS if weights not in unsuited)
+        raise ValueError(
+            f"[content.{content.name}]: weights must suit {corpus.facts['name']}, {corpus.kind} "
+            f"in a {'sparse' if is_sparse else 'dense'} matrix, got {content.weights!r}. "
+            f"Use one of {suited}."
+        )
+    if content.weights == TEXTS:
+        return Pipeline([("texts", "passthrough")]), corpus.source.documents[corpus.source.train]
+    terms = "passthrough" if content.terms is None else TermSelection(**content.terms)
+    features = Pipeline([("terms", terms), ("weights", _TRANSFORMERS[content.weights]())])
+    return features, features.fit_transform(corpus.X_train, corpus.Y_train)
+
+
+def _load(choice: CorpusChoice, path: str | os.PathLike[str] | None) -> Corpus:
+    """Load a known corpus by name, any other from its path."""
+    place = choice.path if path is None else path
+    try:
+        if choice.name in KNOWN or place is None:
+            return load(choice.name, place, **choice.options)
+        return replace(load(place, **choice.options), name=choice.name)
+    except TypeError as error:
+        if not choice.options:
+            raise
+        given = ", ".join(choice.options)
+        raise ValueError(
+            f"[corpus.options] must suit the reader of {choice.name}, got {given}: {error}."
+        ) from error
+
+
+def _choose(corpus: Corpus, choice: CorpusChoice) -> Corpus:
+    """Return the corpus with the chosen labels, and with the chosen documents in its parts."""
+    corpus = _split(corpus, choice)
+    if choice.labels == "in_both":
+        labels = labels_of(corpus)
+        seen, tested = (labels.rows(rows).counts()[0] for rows in (corpus.train, corpus.test))
+        kept = labels.columns(np.flatnonzero((seen > 0) & (tested > 0)))
+        corpus = replace(corpus, **label_fields(kept))
+    is_labelled = corpus.is_labelled
+    train, test = (
+        rows[is_labelled[rows]] if which == "labelled" else rows
+        for rows, which in ((corpus.train, choice.train), (corpus.test, choice.test))
+    )
+    if not len(train) or not len(test) or not corpus.Y.shape[1]:
+        raise ValueError(
+            f"{corpus.name} must have training documents, test documents and labels, got "
+            f"{len(train)}, {len(test)} and {corpus.Y.shape[1]}. "
+            "Look at documents and labels in [corpus]."
+        )
+    return replace(corpus, train=train, test=test)
+
+
+def _split(corpus: Corpus, choice: CorpusChoice) -> Corpus:
+    if choice.test_share is None:
+        if len(corpus.test):
+            return corpus
+        raise ValueError(
+            f"{corpus.name} must have test documents, and has none. "
+            "test_share = 0.3 in [corpus] draws some of its documents."
+        )
+    if len(corpus.test):
+        raise ValueError(
+            f"{corpus.name} has a split of {len(corpus.train)} and {len(corpus.test)} documents: "
+            "leave test_share out of [corpus]."
+        )
+    labels = labels_of(corpus).rows(corpus.train)
+    train, test = stratified_split(labels, choice.test_share, choice.split_seed)
+    return replace(corpus, train=corpus.train[train], test=corpus.train[test])
+
+
+def _checksums(corpus: Corpus) -> dict[str, str]:
+    """Return checksums of documents and label sets, by which a changed corpus is detected."""
+    names = "\0".join(map(str, corpus.label_names.tolist()))
+    return {
+        "training documents": _sha256(corpus.documents, corpus.train),
+        "test documents": _sha256(corpus.documents, corpus.test),
+        "training labels": _sha256(corpus.Y, corpus.train),
+        "test labels": _sha256(corpus.Y, corpus.test),
+        "label names": hashlib.sha256(names.encode()).hexdigest(),
+    }
+
+
+def _sha256(documents: Any, rows: Rows) -> str:
+    """Return the checksum of some texts, or of some rows of a dense or sparse matrix."""
+    digest = hashlib.sha256(str((len(rows), *documents.shape[1:])).encode())
+    for block in block_slices(len(rows), 1):
+        part = documents[rows[block]]
+        if part.dtype == object:
+            for text in part:
+                digest.update(f"{len(text)} {text}".encode("utf-8", "surrogatepass"))
+            continue
+        arrays = (part.data, part.indices, part.indptr) if sparse.issparse(part) else (part,)
+        for array in arrays:
+            digest.update(array.astype(np.float64).tobytes())
+    return digest.hexdigest()
 
 
 class Trained(NamedTuple):
@@ -156,14 +309,7 @@ def train_content(
     else:
         unseen, _ = None, classifier.fit(X, corpus.Y_train)
     seconds = watch.seconds("learning_")
-    learned = {}
-    if isinstance(classifier, ContentEnsemble):  # weights of the members, averaged over labels
-        weights = dict(
-            zip((m.name for m in classifier.members_), classifier.weights_.T, strict=True)
-        )
-        learned = {f"weight of {name}": float(one.mean()) for name, one in weights.items()}
-        learned |= {f"weight of {name}": 0.0 for name in classifier.dropped_}
-    return Trained(lambda X: classifier.log_odds(features.transform(X)), seconds, unseen, learned)
+    return Trained(lambda X: classifier.log_odds(features.transform(X)), seconds, unseen)
 
 
 def train_addition(
@@ -213,39 +359,17 @@ def train_control(control: Control, labels: LabelMatrix, content: Matrix) -> Tra
     return Trained(lambda test: test * fitted.slope + fitted.shift, watch.seconds("learning_"))
 
 
-def make_related(related: RelatedMethod, seed: int) -> Any:
-    """Return an unfitted related method, with the content classifier that learns its labels."""
-    content, base = related.estimator, None
-    if content is not None:
-        base = build_named("content", content.classifier, seed, **content.parameters)
-    if related.classifier == BINARY_RELEVANCE:
-        return base
-    taken = inspect.signature(find_part("related", related.classifier)).parameters
-    given = {key: base for key in BASE_PARAMETERS if key in taken and base is not None}
-    return build_named("related", related.classifier, seed, **given, **related.parameters)
-
-
-def build_named(kind: PartKind, name: str, seed: Any = None, **parameters: Any) -> Any:
-    """Return an unfitted part by its name in an experiment."""
-    return build_part(
-        cast(registry.Kind, kind), find_part(kind, name), random_state=seed, **parameters
-    )
-
-
-def part_names(kind: PartKind) -> tuple[str, ...]:
-    """Return the names of content classifiers, label classifiers or rules in an experiment."""
-    return (*registry.PARTS.get(cast(registry.Kind, kind), ()), *_MORE_PARTS[kind])
-
-
 def make_rule(thresholds: Thresholds) -> ThresholdRule:
     """Return an unfitted rule for log-odds."""
     return rule_for(build_named("thresholds", thresholds.rule, **thresholds.parameters))
 
 
-def find_part(kind: PartKind, name: str) -> Callable[..., Any]:
-    """Return the class or function that makes a part."""
-    more = _MORE_PARTS[kind]
-    return more[name] if name in more else registry.part_class(cast(registry.Kind, kind), name)
+def make_related(related: RelatedMethod, seed: int) -> Any:
+    """Return an unfitted related method, with the content classifier that learns its labels."""
+    parameters, base = dict(related.parameters), related.estimator
+    if base is not None:
+        parameters["estimator"] = build_named("content", base.classifier, seed, **base.parameters)
+    return build_named("related", related.classifier, seed, **parameters)
 
 
 def fit_offset(content: Matrix, labels: LabelMatrix) -> Calibration:

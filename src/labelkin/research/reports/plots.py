@@ -68,9 +68,6 @@ def finish(figure: Figure, title: str, description: str) -> Picture:
     return Picture(title, description, file.getvalue())
 
 
-# What every label gains
-
-
 def short_name(name: str) -> str:
     r"""Return a name in one short line of printable characters.
 
@@ -90,24 +87,21 @@ def gain_pictures(outcome: Outcome, addition: str) -> list[Picture]:
         return []
     f1 = [[system.evaluation.per_label()["f1"] for system in pair] for pair in pairs]
     gains = [after - before for before, after in f1]
-    lowest = min(float(gain.min(initial=-0.05)) for gain in gains)
-    highest = max(float(gain.max(initial=0.05)) for gain in gains)
-    room = 0.15 * (highest - lowest)  # for names above and below the marks
-    reach = (lowest - room, highest + room)  # the same for all, so that they can be compared
+    reach = 1.15 * max(0.05, *(float(np.abs(gain).max(initial=0)) for gain in gains))
     labels = map(str, outcome.labels.names)
     names = [short_name(outcome.names.get(label, label)) for label in labels]
     percent = 100 * outcome.labels.prior()
     pictures = []
     for (alone, added), gain in zip(pairs, gains, strict=True):
         up, down = int((gain > 0).sum()), int((gain < 0).sum())
-        alt = (
-            f"{added.name} against {alone.name}: F1 rises for {up} labels, falls for {down} and "
-            f"stays for {len(gain) - up - down}."
+        description = (
+            f"{added.run.system} against {alone.run.system}: F1 rises for {up} labels, falls for "
+            f"{down} and stays for {len(gain) - up - down}."
         )
         with drawing(_PANEL) as (figure, axes):
             _draw_gains(axes, gain, percent, names)
-            axes.set_ylim(*reach)
-            pictures.append(finish(figure, added.name, alt))
+            axes.set_ylim(-reach, reach)  # the same for all, so that they can be compared
+            pictures.append(finish(figure, added.run.system, description))
     return pictures
 
 
@@ -123,21 +117,9 @@ def _draw_gains(axes: Axes, gain: Floats, percent: Floats, names: Sequence[str])
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
     order = np.argsort(gain, kind="stable")
-    extremes = [j for j in order[:2] if gain[j] < 0] + [j for j in order[-2:] if gain[j] > 0]
-    for j in extremes:
-        left, up = percent[j] > float(np.median(percent)), gain[j] > 0
-        axes.annotate(
-            names[j],
-            (percent[j], gain[j]),
-            xytext=(-3 if left else 3, 4 if up else -4),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            va="bottom" if up else "top",
-            fontsize=7,
-        )
-
-
-# Reliability
+    for j in [*order[:2], *order[-2:]]:
+        side = "right" if percent[j] > float(np.median(percent)) else "left"
+        axes.annotate(names[j], (percent[j], gain[j]), ha=side, va="bottom", fontsize=7)
 
 
 def reliability_pictures(outcome: Outcome, addition: str) -> list[Picture]:
@@ -146,31 +128,26 @@ def reliability_pictures(outcome: Outcome, addition: str) -> list[Picture]:
 
 
 def _reliability_picture(before: EvaluatedSystem, after: EvaluatedSystem) -> Picture:
+    names = [system.run.system for system in (before, after)]
     errors = [f"{s.scores['expected_calibration_error']:.4f}" for s in (before, after)]
-    alt = (
-        f"Reliability of {before.name} and {after.name}: expected calibration error {errors[0]} "
+    description = (
+        f"Reliability of {names[0]} and {names[1]}: expected calibration error {errors[0]} "
         f"before, {errors[1]} after."
     )
+    styles: list[dict[str, Any]] = [
+        {"color": COLOURS["muted"], "marker": "o", "linestyle": "--", "fillstyle": "none"},
+        {"color": COLOURS["better"], "marker": "s"},
+    ]
     with drawing(_PANEL) as (figure, axes):
         axes.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=0.8, linestyle=":")
-        _draw_reliability(axes, before, f"{before.name}: ECE {errors[0]}", "muted", "o--")
-        _draw_reliability(axes, after, f"{after.name}: ECE {errors[1]}", "better", "s-")
+        for system, error, style in zip((before, after), errors, styles, strict=True):
+            table = system.evaluation.reliability
+            if table is not None:
+                seen = table.count > 0
+                points = table.mean_probability[seen], table.share_positive[seen]
+                label = f"{system.run.system}: ECE {error}"
+                axes.plot(*points, label=label, markersize=3.5, **style)
         axes.set_xlabel("probability given")
         axes.set_ylabel("share that carries the label")
         axes.legend(loc="best", fontsize=7, borderaxespad=0)
-        return finish(figure, after.name, alt)
-
-
-def _draw_reliability(
-    axes: Axes, system: EvaluatedSystem, label: str, tone: str, style: str
-) -> None:
-    table = system.evaluation.reliability
-    if table is None:
-        raise ValueError(
-            f"A reliability diagram needs probabilities, and {system.name} was evaluated without "
-            "log-odds. Pass them to evaluate."
-        )
-    seen = table.count > 0
-    points = table.mean_probability[seen], table.share_positive[seen]
-    fill: Any = "full" if tone == "better" else "none"
-    axes.plot(*points, style, color=COLOURS[tone], label=label, markersize=3.5, fillstyle=fill)
+        return finish(figure, names[1], description)

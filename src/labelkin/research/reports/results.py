@@ -9,7 +9,7 @@ classification*, section "Results". ``paper_figures.csv`` has its six tables of 
 (label-based, and example-based and ranking, for Reuters-21578, Ohsumed-23 and RCV1): per corpus,
 system and metric the value, Δ% and the sign (``≪ < ~ > ≫`` of the s-test or S-test, ``• ◦`` for the
 losses). "One error" is complemented for the reason in
-:func:`labelkin.research.reports.tables.one_error_note`. All other figures are as printed, although
+:data:`labelkin.research.reports.tables.ONE_ERROR_NOTE`. All other figures are as printed, although
 the paper contradicts itself: Δ% of Ohsumed-23 ``NB+SMO+M2`` macro F1 (+4.32; its scores make +4.30)
 and of RCV1 ``SVM+SMO+M2`` micro F1 (−15.55; −15.66).
 """
@@ -20,10 +20,9 @@ import csv
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from glob import escape
 from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
@@ -41,8 +40,20 @@ from labelkin.evaluation.significance import (
     paired_bootstrap,
 )
 from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.research.experiments import CorpusResults, Results, Run, read_results
-from labelkin.research.experiments.plan import F1_METRICS, METRICS, PlannedRun
+from labelkin.research.experiments import (
+    CorpusResults,
+    Experiment,
+    Results,
+    Run,
+    read_results,
+)
+from labelkin.research.experiments.plan import (
+    F1_METRICS,
+    METRICS,
+    Addition,
+    Classifier,
+    ContentChoice,
+)
 
 #: What sentences call them.
 WORDS = {
@@ -92,16 +103,12 @@ class Score:
         The score of the content classifier alone; NaN for that classifier itself.
     sign
         Of the sign test against the baseline, ``≪ < ~ > ≫``; empty without a test.
-    seed
-        The seed it was trained by; ``None`` for the mean over the seeds.
     rule
         The name of the threshold rule that decided; empty where one number was the cut.
     paper
         The paper's figure, ``None`` where it has none.
     printed_change
         Δ% as it is printed, for the paper's own figures; NaN: it follows from the scores.
-    note
-        Details of the sign tests: their counts and P values.
 
     Examples
     --------
@@ -117,11 +124,9 @@ class Score:
     value: float
     baseline: float = math.nan
     sign: str = ""
-    seed: int | None = None
     rule: str = ""
     paper: Score | None = None
     printed_change: float = math.nan
-    note: str = ""
 
     @property
     def system(self) -> str:
@@ -158,16 +163,12 @@ class Score:
 
 def mean_score(rows: Sequence[Score]) -> Score:
     """Return the mean over the seeds; the baseline's is over the seeds that have one."""
-    tested = [row for row in rows if row.note]
     baselines = [row.baseline for row in rows if not math.isnan(row.baseline)]
-    notes = [f"seed {row.seed}, {row.note}" if len(tested) > 1 else row.note for row in tested]
     return replace(
         rows[0],
         value=fmean(row.value for row in rows),
         baseline=fmean(baselines) if baselines else math.nan,
         sign=weakest_sign([row.sign for row in rows if row.sign]),
-        seed=None,
-        note="; ".join(notes),
     )
 
 
@@ -239,35 +240,28 @@ def paper_scores(corpus: str) -> Mapping[tuple[str, str], Score]:
     >>> paper_scores("reuters21578")["SVM", "one_error"].value
     0.0573
     """
-    if corpus not in PAPER_TITLES:
-        raise ValueError(
-            f"The paper's corpora are {', '.join(map(repr, PAPER_TITLES))}, got {corpus!r}. "
-            "paper_corpus(name) returns the corpus of the paper for a name."
-        )
     path = files("labelkin.research.reports") / "paper_figures.csv"
-    text = path.read_text(encoding="utf-8")
-    figures = [row for row in csv.DictReader(text.splitlines()) if row["corpus"] == corpus]
-    rows = {(row["system"], row["metric"]): row for row in figures}
-    values = {key: float(row["value"]) for key, row in rows.items()}
-    for key in rows:
-        if key[1] == "one_error":  # see one_error_note; with the printed decimals
-            values[key] = round(1 - values[key], 5)
-    scores = {}
-    for (system, metric), row in rows.items():
-        content, _, addition = system.partition("+")
-        score = Score(corpus, content, addition, metric, values[system, metric])
+    scores: dict[tuple[str, str], Score] = {}
+    for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
+        if row["corpus"] != corpus:
+            continue
+        metric, value = row["metric"], float(row["value"])
+        if metric == "one_error":  # see ONE_ERROR_NOTE; with the printed decimals
+            value = round(1 - value, 5)
+        content, _, addition = row["system"].partition("+")
+        score = Score(corpus, content, addition, metric, value)
         if addition:
-            score = replace(score, baseline=values[content, metric])
+            score = replace(score, baseline=scores[content, metric].value)
         if addition and metric in F1_METRICS:
             score = replace(score, printed_change=float(row["change"]), sign=row["sign"])
-        scores[system, metric] = score
+        scores[row["system"], metric] = score
     return scores
 
 
-def paper_score(corpus: str, content: str, addition: str, metric: str) -> Score | None:
+def _paper_score(corpus: str, content: str, addition: str, metric: str) -> Score | None:
     """Return the paper's figure for one of our systems, if it has one."""
     there = paper_corpus(corpus)
-    system = f"{content}+{without_weka(addition)}" if addition else content
+    system = "+".join(filter(None, [content, without_weka(addition)]))
     return paper_scores(there).get((system, metric)) if there else None
 
 
@@ -288,58 +282,35 @@ class EvaluatedSystem:
 
     Attributes
     ----------
-    content, addition
-        Name of the content classifier, ``"NB"``, and of the addition, ``"BLR+M2"``; empty for the
-        content alone.
-    seed, rule
-        The seed, and the threshold rule that decided; empty for one cut.
-    log_odds, decisions
-        Of the test documents, ``(n_documents, n_labels)``; with a rule, no log-odds.
-    evaluation
-        Every score.
-    micro, macro
-        The s-test and the S-test against the content alone; ``None`` for the content itself.
     run
-        The stored run it comes from, if any.
+        The stored run.
+    evaluation
+        Every score; with a threshold rule, those of decisions.
+    tests
+        By metric the s-test and the S-test against the content alone; empty for the content.
     """
 
-    content: str
-    addition: str
-    seed: int
-    rule: str
-    log_odds: Any
-    decisions: sparse.csr_array
+    run: Run
     evaluation: Evaluation
-    micro: SignTest | None = None
-    macro: SignTest | None = None
-    run: Run | None = None
-
-    @property
-    def name(self) -> str:
-        """The name as the paper writes it, ``"NB+BLR+M2"``."""
-        return f"{self.content}+{self.addition}" if self.addition else self.content
+    tests: Mapping[str, SignTest] = field(default_factory=dict)
 
     @cached_property
     def scores(self) -> dict[str, float]:
         """All scores by metric."""
         return self.evaluation.scores()
 
-    def rows(self, corpus: str, alone: EvaluatedSystem | None) -> Iterator[Score]:
-        """Yield its rows of the record; ``alone`` is its content classifier, if there is a run."""
-        which = (corpus, self.content, self.addition)
-        for metric, value in self.scores.items():
-            test = {"micro_f1": self.micro, "macro_f1": self.macro}.get(metric)
-            yield Score(
-                *which,
-                metric,
-                value,
-                baseline=alone.scores[metric] if alone and self.addition else math.nan,
-                sign=test.sign if test else "",
-                seed=self.seed,
-                rule=self.rule,
-                paper=None if self.rule else paper_score(*which, metric),
-                note=_describe_test(test) if test else "",
-            )
+    def score(self, metric: str, alone: EvaluatedSystem | None) -> Score:
+        """Return a score; ``alone`` is its content classifier, if there is a run."""
+        run, test = self.run, self.tests.get(metric)
+        names = (run.corpus, run.content, run.addition, metric)
+        return Score(
+            *names,
+            self.scores[metric],
+            baseline=alone.scores[metric] if alone and run.addition else math.nan,
+            sign=test.sign if test else "",
+            rule=run.thresholds,
+            paper=None if run.thresholds else _paper_score(*names),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,7 +324,7 @@ class Outcome:
     systems
         Seed by seed, a content classifier alone before its additions.
     planned
-        Content, addition and seed of every system of the experiment.
+        Every run with log-odds of the experiment, stored or not.
     metrics
         The metrics that tables show.
     labels, truth
@@ -371,7 +342,7 @@ class Outcome:
     corpus: str
     title: str
     systems: Sequence[EvaluatedSystem]
-    planned: Sequence[tuple[str, str, int]]
+    planned: Sequence[Run]
     metrics: Sequence[str] = METRICS
     labels: LabelMatrix | None = None
     truth: LabelMatrix | None = None
@@ -387,34 +358,35 @@ class Outcome:
         A baseline has the same threshold rule and seed as the system. The scores of a planned
         system without a run are NaN.
         """
-        there = {(s.content, s.seed, s.rule): s for s in self.systems if not s.addition}
-        rows: dict[tuple[str, str, str, str], list[Score]] = {
-            (content, addition, "", metric): []
-            for content, addition, _ in self.planned
-            for metric in self.metrics
-        }
+        alone = [system for system in self.systems if not system.run.addition]
+        baselines = {(s.run.content, s.run.seed, s.run.thresholds): s for s in alone}
+        rows: dict[tuple[str, str, str, str], list[Score]] = {}
+        for run in self.planned:
+            for metric in self.metrics:
+                rows[run.content, run.addition, "", metric] = []
         for system in self.systems:
-            alone = there.get((system.content, system.seed, system.rule))
-            for row in system.rows(self.corpus, alone):
-                rows.setdefault((row.content, row.addition, row.rule, row.metric), []).append(row)
-        for (content, addition, _, metric), given in rows.items():
-            if not given:
-                figure = paper_score(self.corpus, content, addition, metric)
-                key = (self.corpus, content, addition, metric)
-                given.append(Score(*key, math.nan, paper=figure))
+            run = system.run
+            baseline = baselines.get((run.content, run.seed, run.thresholds))
+            for metric in system.scores:
+                key = (run.content, run.addition, run.thresholds, metric)
+                rows.setdefault(key, []).append(system.score(metric, baseline))
+        for (content, addition, _, metric), found in rows.items():
+            if not found:
+                names = (self.corpus, content, addition, metric)
+                found.append(Score(*names, math.nan, paper=_paper_score(*names)))
         return tuple(map(mean_score, rows.values()))
 
     @property
     def seeds(self) -> tuple[int, ...]:
         """The seeds of the experiment."""
-        return tuple(dict.fromkeys(seed for *_, seed in self.planned))
+        return tuple(dict.fromkeys(run.seed for run in self.planned))
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The missing runs, ``"kNN+SMO+M2 (seed 0)"``."""
-        there = {(s.content, s.addition, s.seed) for s in self.systems if not s.rule}
-        absent = [plan for plan in self.planned if plan not in there]
-        return tuple(f"{'+'.join(filter(None, names))} (seed {seed})" for *names, seed in absent)
+        there = {system.run.name for system in self.systems}
+        absent = [run for run in self.planned if run.name not in there]
+        return tuple(f"{run.system} (seed {run.seed})" for run in absent)
 
     @cached_property
     def paper(self) -> str | None:
@@ -424,18 +396,18 @@ class Outcome:
     @property
     def addition(self) -> str:
         """The addition that plots show: the learned weight, if there is one."""
-        there = [added.addition for _, added in self.pairs()]
+        there = [added.run.addition for _, added in self.pairs()]
         return min(there, key=lambda a: (not a.endswith(LEARNED), a != "BLR+M2"), default="")
 
     def pairs(self, addition: str | None = None) -> list[tuple[EvaluatedSystem, EvaluatedSystem]]:
         """Return the content alone and with an addition (``None``: any), as of the first seed."""
-        first = [s for s in self.systems if s.seed == self.seeds[0] and not s.rule]
-        alone = {system.content: system for system in first if not system.addition}
+        first = [s for s in self.systems if s.run.seed == self.seeds[0] and not s.run.thresholds]
+        alone = {system.run.content: system for system in first if not system.run.addition}
         return [
-            (alone[system.content], system)
+            (alone[system.run.content], system)
             for system in first
-            if system.addition and system.content in alone
-            if addition in (None, system.addition)
+            if system.run.addition and system.run.content in alone
+            if addition in (None, system.run.addition)
         ]
 
 
@@ -459,101 +431,85 @@ def read_outcomes(
 def evaluate_results(results: Results, *, rules: bool = False) -> tuple[Outcome, ...]:
     """Return the outcome on each corpus of an experiment; see :func:`read_outcomes`."""
     experiment, begun = results.experiment, {corpus.name: corpus for corpus in results.corpora}
-    runs = experiment.runs()
     outcomes = []
     for corpus in (choice.name for choice in experiment.corpora):
-        planned = [plan for plan in runs if plan.corpus == corpus]
+        planned = [r for r in experiment.runs() if r.corpus == corpus and not r.thresholds]
         several = len(experiment.corpora) > 1
         outcome = Outcome(
             corpus,
             title=f"{experiment.title}: {corpus}" if several else experiment.title,
             systems=[],
-            planned=[(p.content, p.addition.name if p.addition else "", p.seed) for p in planned],
+            planned=planned,
             metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics])),
             classifiers=_describe_classifiers(planned),
-            facts=_describe_making(planned, begun.get(corpus)),
+            facts=_describe_making(experiment, corpus, begun.get(corpus)),
         )
         if corpus in begun:
-            outcome = replace(outcome, **_evaluate_corpus(begun[corpus], rules))
+            outcome = _evaluate_corpus(outcome, begun[corpus], rules)
         outcomes.append(outcome)
     return tuple(outcomes)
 
 
-def _evaluate_corpus(found: CorpusResults, rules: bool) -> dict[str, Any]:
-    """Return the fields of the outcome that stored runs have."""
+def _evaluate_corpus(outcome: Outcome, found: CorpusResults, rules: bool) -> Outcome:
+    """Return the outcome with the evaluated runs on the corpus."""
     truth = read_labels(found.Y, names=found.label_names)
     systems: list[EvaluatedSystem] = []
-    alone: dict[tuple[str, int], EvaluatedSystem] = {}
+    alone: dict[tuple[str, int], Run] = {}
     for run in [*found.runs, *(found.threshold_runs if rules else ())]:
-        systems.append(_evaluate_run(truth, run, alone.get((run.content, run.seed))))
+        decided, tests = sparse.csr_array(run.decisions()), {}
         if not run.addition and not run.thresholds:
-            alone[run.content, run.seed] = systems[-1]
-    return {
-        "systems": systems,
-        "labels": read_labels(found.Y_train, names=found.label_names),
-        "truth": truth,
-        "given_up": {run.system: run.out_of_time for run in found.given_up},
-        "names": found.facts.get("label_names", {}),
-    }
-
-
-def _evaluate_run(truth: LabelMatrix, run: Run, alone: EvaluatedSystem | None) -> EvaluatedSystem:
-    """Evaluate a stored run; sign tests compare it with its content classifier alone."""
-    log_odds = None if run.thresholds else run.log_odds()
-    decided = sparse.csr_array(run.decisions())
-    found = evaluate(truth, log_odds, decided)
-    names = (run.content, run.addition, run.seed, run.thresholds)
-    system = EvaluatedSystem(*names, log_odds, decided, found, run=run)
-    if alone is None or not run.addition or run.thresholds:
-        return system
-    pair = alone.decisions, decided
-    both = {"names": (alone.name, system.name)}
-    micro, macro = micro_sign_test(truth, *pair, **both), macro_sign_test(truth, *pair, **both)
-    return replace(system, micro=micro, macro=macro)
-
-
-def _describe_test(test: SignTest) -> str:
-    wins = f"{test.proposal_wins} for {test.proposal}, {test.baseline_wins} for {test.baseline}"
-    p_value = f"P = {test.p_value:.4f}" if test.p_value >= 0.0001 else "P < 0.0001"
-    return f"{test.test}: {wins}, {p_value}"
+            alone[run.content, run.seed] = run
+        elif not run.thresholds and (run.content, run.seed) in alone:
+            baseline = alone[run.content, run.seed]
+            pair = sparse.csr_array(baseline.decisions()), decided
+            for metric, test in zip(F1_METRICS, (micro_sign_test, macro_sign_test), strict=True):
+                tests[metric] = test(truth, *pair, names=(baseline.system, run.system))
+        log_odds = None if run.thresholds else run.log_odds()
+        systems.append(EvaluatedSystem(run, evaluate(truth, log_odds, decided), tests))
+    return replace(
+        outcome,
+        systems=systems,
+        labels=read_labels(found.Y_train, names=found.label_names),
+        truth=truth,
+        given_up={run.system: run.out_of_time or math.nan for run in found.given_up},
+        names=found.facts.get("label_names", {}),
+    )
 
 
 def _describe_making(
-    planned: Sequence[PlannedRun], results: CorpusResults | None
+    experiment: Experiment, corpus: str, results: CorpusResults | None
 ) -> dict[str, str]:
     """Return corpus, words, seeds and versions of the runs on one corpus, by name."""
-    seeds = dict.fromkeys(str(plan.seed) for plan in planned)
-    words = planned[0].configuration["words"]
-    given = results.facts if results else {}
-    runs = results.runs if results else ()
+    given, runs = (results.facts, results.runs) if results else ({}, ())
     # two versions of one package where it changed in between
     versions = dict.fromkeys(f"{name} {v}" for run in runs for name, v in run.versions.items())
     numbers = {key: f"{value:,}" for key, value in given.items() if isinstance(value, int)}
     described = {
-        "Corpus": planned[0].corpus,
+        "Corpus": corpus,
         **{name: numbers.get(key, given.get(key)) for key, name in _FACTS.items()},
-        "Words": _settings(words),
-        "Seeds" if len(seeds) > 1 else "Seed": ", ".join(seeds),
+        "Words": _settings(experiment.words),
+        "Seeds" if len(experiment.seeds) > 1 else "Seed": ", ".join(map(str, experiment.seeds)),
         "Made with": ", ".join(versions),
     }
     return {name: fact for name, fact in described.items() if fact}
 
 
-def _describe_classifiers(planned: Sequence[PlannedRun]) -> dict[str, str]:
+def _describe_classifiers(planned: Iterable[Run]) -> dict[str, str]:
     """Return descriptions of content classifiers and label classifiers by name."""
     described = {}
-    for content in (p.configuration.get("related") or p.configuration["content"] for p in planned):
-        terms = f", terms chosen by {_settings(content['terms'])}" if content["terms"] else ""
-        described[content["name"]] = f"{_classifier(content)} on {content['weights']}{terms}"
-    for addition in (plan.configuration.get("addition") for plan in planned):
-        if addition:
-            described[addition["labels"]["name"]] = _classifier(addition["labels"])
+    for step in (run.step for run in planned):
+        if isinstance(step, ContentChoice):
+            terms = f", terms chosen by {_settings(step.terms)}" if step.terms else ""
+            described[step.name] = f"{_classifier(step)} on {step.weights}{terms}"
+    for step in (run.step for run in planned):
+        if isinstance(step, Addition):
+            described[step.labels.name] = _classifier(step.labels)
     return described
 
 
-def _classifier(choice: Mapping[str, Any]) -> str:
-    parameters = _settings(choice["parameters"])
-    return f"{choice['classifier']} ({parameters})" if parameters else str(choice["classifier"])
+def _classifier(choice: Classifier) -> str:
+    parameters = _settings(choice.parameters)
+    return f"{choice.classifier} ({parameters})" if parameters else choice.classifier
 
 
 def _settings(values: Mapping[str, Any]) -> str:
@@ -576,38 +532,39 @@ def compare_runs(baseline: Path, proposal: Path, n_draws: int, random_state: int
         The names of the runs, their scores by metric, sign tests and bootstraps.
     """
     (one, first), (other, second) = map(_find_run, (baseline, proposal))
-    truth = _same_truth(first, second)
+    truth, theirs = (read_labels(part.Y, names=part.label_names) for part in (first, second))
+    if truth.names.tolist() != theirs.names.tolist() or truth.label_sets() != theirs.label_sets():
+        raise ValueError(
+            f"Runs must be on the same documents and labels, got {first.name} with "
+            f"{first.Y.shape} and {second.name} with {second.Y.shape} (documents, labels)."
+        )
     names = (f"{one.system} (seed {one.seed})", f"{other.system} (seed {other.seed})")
     if names[0] == names[1]:
         names = (str(one.folder), str(other.folder))
     decided, log_odds = (one.decisions(), other.decisions()), (one.log_odds(), other.log_odds())
     pairs = {metric: log_odds if metric == "one_error" else decided for metric in SUMMED_METRICS}
+    if truth.unknown is not None:  # scores of label sets need all labels of a document
+        pairs = {m: pair for m, pair in pairs.items() if m not in ("subset_loss", "one_error")}
     before, after = (
         evaluate(truth, *pair).scores() for pair in zip(log_odds, decided, strict=True)
     )
-    of_label_sets = ("subset_loss", "one_error")  # they need a truth without unknown cells
     bootstrap = partial(paired_bootstrap, n_draws=n_draws, random_state=random_state, names=names)
     return {
         "baseline": names[0],
         "proposal": names[1],
         "scores": {metric: (before[metric], after[metric]) for metric in before},
         "tests": [test(truth, *decided, names) for test in (micro_sign_test, macro_sign_test)],
-        "bootstraps": [
-            bootstrap(truth, old, new, metric)
-            for metric, (old, new) in pairs.items()
-            if truth.unknown is None or metric not in of_label_sets
-        ],
+        "bootstraps": [bootstrap(truth, old, new, metric) for metric, (old, new) in pairs.items()],
     }
 
 
 def _find_run(folder: Path) -> tuple[Run, CorpusResults]:
     """Return a stored run and the results of its corpus."""
     if not (folder / "run.json").is_file():
-        seeds = sorted(str(one) for one in folder.parent.glob(f"{escape(folder.name)}@seed*"))
-        hint = "labelkin experiment list names the folders of runs."
-        if seeds:
-            hint = f"Name one seed: {', '.join(seeds[:3])}."
-        raise ValueError(f"A run must be a folder with run.json, and {folder} has none. {hint}")
+        raise ValueError(
+            f"A run must be a folder with run.json, and {folder} has none. "
+            "labelkin experiment list names the folders of runs."
+        )
     place = folder.resolve()
     results = read_results(place.parents[2], partial=True)  # results/<corpus>/runs/<run>
     for corpus in results.corpora:
@@ -615,13 +572,3 @@ def _find_run(folder: Path) -> tuple[Run, CorpusResults]:
             if run.folder.resolve() == place:
                 return run, corpus
     raise ValueError(f"{folder} must be a run of the experiment in {results.folder}, and is not.")
-
-
-def _same_truth(first: CorpusResults, second: CorpusResults) -> LabelMatrix:
-    one, other = (read_labels(part.Y, names=part.label_names) for part in (first, second))
-    if one.names.tolist() != other.names.tolist() or one.label_sets() != other.label_sets():
-        raise ValueError(
-            f"Runs must be on the same documents and labels, got {first.name} with "
-            f"{first.Y.shape} and {second.name} with {second.Y.shape} (documents, labels)."
-        )
-    return one

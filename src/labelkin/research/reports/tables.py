@@ -24,11 +24,9 @@ from labelkin.research.reports.plots import gain_pictures, reliability_pictures
 from labelkin.research.reports.results import (
     PAPER_TITLES,
     WORDS,
-    Counts,
     Outcome,
     Score,
     count_leads,
-    paper_scores,
     read_outcomes,
 )
 
@@ -42,8 +40,6 @@ class Cell(NamedTuple):
     ----------
     text
         The content.
-    note
-        Details, shown on hovering.
     tone
         Whether the proposal or the baseline is better.
     best
@@ -53,7 +49,6 @@ class Cell(NamedTuple):
     """
 
     text: str
-    note: str = ""
     tone: Tone = ""
     best: bool = False
     beside: tuple[str, ...] = ()
@@ -138,7 +133,7 @@ _Column = tuple[str, str, Callable[[Score], Cell]]
 def paper_tables(outcome: Outcome) -> list[Table]:
     """Return the tables of one corpus: label-based, example-based, summaries, further metrics."""
     tables = [label_table(outcome), example_table(outcome)]
-    tables += [f1_summary([outcome]), loss_summary([outcome])]
+    tables += [summary_table([outcome], metrics) for metrics in (F1_METRICS, LOSSES)]
     further = [metric for metric in outcome.metrics if metric not in METRICS]
     if further:
         columns: list[_Column] = [(metric, metric, _value_cell) for metric in further]
@@ -165,7 +160,7 @@ def example_table(outcome: Outcome) -> Table:
         columns.append((HEADS[metric], metric, _value_cell))
         columns.append((f"{HEADS[metric].partition(' ')[0]} mark", metric, _mark_cell))
     legend = "• better than the content classifier alone or equal to it, ◦ worse."
-    notes = [legend, *_notes(outcome), *([one_error_note()] if outcome.paper else [])]
+    notes = [legend, *_notes(outcome), *([ONE_ERROR_NOTE] if outcome.paper else [])]
     title = "Example-based and ranking measures"
     return _score_table(outcome, columns, "example_based", title, notes)
 
@@ -209,7 +204,7 @@ def _change_cell(score: Score) -> Cell:
 
 def _sign_cell(score: Score) -> Cell:
     beside = (score.paper.sign,) if score.paper and score.paper.sign else ()
-    return Cell(score.sign or "–", score.note, _TONES.get(score.sign, ""), beside=beside)
+    return Cell(score.sign or "–", _TONES.get(score.sign, ""), beside=beside)
 
 
 def _mark_cell(score: Score) -> Cell:
@@ -240,43 +235,25 @@ def _notes(outcome: Outcome) -> Iterator[str]:
         yield f"Missing, not run yet: {', '.join(outcome.missing)}."
 
 
-def f1_summary(outcomes: Sequence[Outcome]) -> Table:
-    """Count how often an addition is better and worse, and significantly so, by F1."""
-    caption = (
-        "Number of times that a content classifier with an addition is better/significantly "
-        "better/worse/significantly worse than alone, with respect to micro and macro F₁"
-    )
-    names = "summary_f1", "Better and worse by F1", caption
-    return _summary(outcomes, F1_METRICS, lambda counts: "/".join(map(str, counts)), names)
+def summary_table(outcomes: Sequence[Outcome], metrics: Sequence[str]) -> Table:
+    """Count how often an addition is better and worse, by F1 also significantly so.
 
-
-def loss_summary(outcomes: Sequence[Outcome]) -> Table:
-    """Count how often an addition is better and worse by the example-based and ranking measures."""
-    caption = (
-        "Number of times that a content classifier with an addition is better/worse than "
-        "alone, with respect to example-based and ranking measures"
-    )
-    names = "summary_losses", "Better and worse by the other measures", caption
-    notes = ["An equal score is neither better nor worse, as in the paper."]
-    if any(outcome.paper for outcome in outcomes):
-        notes.append(
-            "The paper's one-error is counted as complemented (the example-based table has the "
-            "reason): better in print is worse here."
-        )
-    return _summary(outcomes, LOSSES, lambda c: f"{c.better}/{c.worse}", names, notes)
-
-
-def _summary(
-    outcomes: Sequence[Outcome],
-    metrics: Sequence[str],
-    text: Callable[[Counts], str],
-    names: tuple[str, str, str],
-    notes: Sequence[str] = (),
-) -> Table:
-    """Return a row of counts per addition; beside a count, the paper's of the same cells.
-
-    ``names`` are the key, the title and the caption of the table.
+    ``metrics`` are ``F1_METRICS`` or ``LOSSES``. Beside a count is the paper's of the same cells.
     """
+    by_f1 = metrics == F1_METRICS
+    key, measures, kinds = "summary_losses", "example-based and ranking measures", "better/worse"
+    notes = [f"Counted over the content classifiers of: {', '.join(o.title for o in outcomes)}."]
+    if by_f1:
+        key, measures = "summary_f1", "micro and macro F₁"
+        kinds = "better/significantly better/worse/significantly worse"
+    else:
+        notes.append("An equal score is neither better nor worse, as in the paper.")
+    if any(outcome.paper for outcome in outcomes):
+        notes.append("With each count: the same count of the paper's figures for the same systems.")
+        notes += [] if by_f1 else ["The paper's one-error is counted as complemented."]
+    missing = sum(len(outcome.missing) for outcome in outcomes)
+    if missing:
+        notes.append(f"Runs that are missing and not counted: {missing}.")
     scores = [s for one in outcomes for s in one.scores if s.addition and not s.rule]
     rows = []
     for addition in dict.fromkeys(score.addition for score in scores):
@@ -285,42 +262,30 @@ def _summary(
             chosen = [s for s in scores if (s.addition, s.metric) == (addition, metric)]
             compared = [score for score in chosen if not math.isnan(score.lead)]
             paper = [score.paper for score in compared if score.paper]
-            beside = (text(count_leads(paper)),) if paper else ()
-            cells.append(Cell(text(count_leads(compared)), beside=beside))
+            beside = (_count_text(paper, by_f1),) if paper else ()
+            cells.append(Cell(_count_text(compared, by_f1), beside=beside))
         rows.append(cells)
-    notes = [
-        f"Counted over the content classifiers of: {', '.join(o.title for o in outcomes)}.",
-        *notes,
-    ]
-    if any(outcome.paper for outcome in outcomes):
-        notes.append("With each count: the same count of the paper's figures for the same systems.")
-    missing = sum(len(outcome.missing) for outcome in outcomes)
-    if missing:
-        notes.append(f"Runs that are missing and not counted: {missing}.")
-    return Table(["Addition", *(HEADS[m] for m in metrics)], [rows], *names, tuple(notes))
-
-
-def broken_one_errors() -> tuple[int, int]:
-    """Count baselines whose printed "one error" exceeds their subset loss; and all of them."""
-    baselines = [
-        (1 - score.value, paper_scores(corpus)[score.system, "subset_loss"].value)
-        for corpus in PAPER_TITLES
-        for score in paper_scores(corpus).values()
-        if score.metric == "one_error" and not score.addition
-    ]
-    return sum(printed > subset for printed, subset in baselines), len(baselines)
-
-
-def one_error_note() -> str:
-    """Return the reason why the paper's "one error" is complemented."""
-    broken, n = broken_one_errors()
-    return (
-        "The paper's column “one error” cannot be one-error: a document whose label set is decided "
-        "exactly has one of its labels ranked first, so one-error is at most the subset loss where "
-        f"every document has a label, and {broken} of the paper's {n} baselines break that. It "
-        "fits 1 − one-error. The paper's figures are therefore shown as 1 less what is printed, "
-        "and its marks and counts of better and worse are reversed with them."
+    title = f"Better and worse by {'F1' if by_f1 else 'the other measures'}"
+    caption = (
+        f"Number of times that a content classifier with an addition is {kinds} than alone, with "
+        f"respect to {measures}"
     )
+    header = ["Addition", *(HEADS[metric] for metric in metrics)]
+    return Table(header, [rows], key, title, caption, tuple(notes))
+
+
+def _count_text(scores: Sequence[Score], by_f1: bool) -> str:
+    counts = count_leads(scores)
+    return "/".join(map(str, counts if by_f1 else (counts.better, counts.worse)))
+
+
+ONE_ERROR_NOTE = (
+    "The paper's column “one error” cannot be one-error: a document whose label set is decided "
+    "exactly has one of its labels ranked first, so one-error is at most the subset loss where "
+    "every document has a label, and 6 of the paper's 9 baselines break that. It fits "
+    "1 − one-error. The paper's figures are therefore shown as 1 less what is printed, and its "
+    "marks and counts of better and worse are reversed with them."
+)
 
 
 def markdown_table(table: Table) -> str:
