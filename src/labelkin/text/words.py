@@ -409,9 +409,11 @@ def _placed_words(text: str, counts: WordCounts) -> Iterator[tuple[str, int, int
         text = _MARK.sub(lambda mark: " " * len(mark[0]), text)
     for part in re.finditer(r"\S+", text):
         written, first = part[0], part.start()
-        plain = _lowered(html.unescape(written) if counts.markup else written, counts.language)
+        decoded = html.unescape(written) if counts.markup else written
+        plain = _lowered(decoded, counts.language)
+        is_kept = _plain(decoded) == written.replace("’", "'") and len(plain) == len(written)
         for match in pattern.finditer(plain):
-            start, end = match.span() if len(plain) == len(written) else (0, len(written))
+            start, end = match.span() if is_kept else (0, len(written))
             if match[0]:
                 yield match[0], first + start, first + end
 
