@@ -1,4 +1,4 @@
-"""Imports point one way, as docs/decisions/0001-layers.md draws it."""
+"""Imports point one way, as docs/decisions/0001-layers.md states."""
 
 import ast
 import subprocess

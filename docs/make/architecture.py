@@ -24,16 +24,15 @@ def imports_of_packages() -> dict[str, set[str]]:
 
 
 def diagram() -> str:
-    """Return the rows of packages and a table of what each contains and imports."""
+    """Return the rows of packages and a table of their contents."""
     imports = imports_of_packages()
     rows = "\n".join("   ".join(row) for row in layers(imports))
-    lines = ["| package | contents | imports |", "| --- | --- | --- |"]
+    lines = ["| package | contents |", "| --- | --- |"]
     for row in layers(imports):
         for name in row:
             doc = ast.get_docstring(ast.parse((ROOT / name / "__init__.py").read_text("utf-8")))
-            used = ", ".join(f"`{one}`" for one in sorted(imports[name])) or "–"
             summary = (doc or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
-            lines.append(f"| `{name}` | {summary.replace('``', '`')} | {used} |")
+            lines.append(f"| `{name}` | {summary.replace('``', '`')} |")
     return "\n".join([f"```text\n{rows}\n```", "", *lines])
 
 

@@ -46,9 +46,9 @@ the experiments `beyond-…`; no number is typed by hand."""
 _FOUND = """\
 [The learned rule](../explanation/learned-rule.md) is not in the paper. Its steps and its shrinkage
 were chosen on folds of the training parts of development corpora, which include those below. An
-earlier rule was tried on these test parts, so that these are not results on unseen corpora; the
-page of the rule has some. Within a run nothing is chosen on test documents: a test shuffles their
-labels and finds the same bytes."""
+earlier rule was tried on these test parts, so that these are not results on unseen corpora;
+[the steps compared](learned-rule.md) has some. Within a run nothing is chosen on test documents: a
+test shuffles their labels and finds the same bytes."""
 _CORPORA = """\
 Where test parts are small, a single document moves a loss by one over their number, and a label
 with few documents moves macro F1: *Is it sure?* has the intervals."""

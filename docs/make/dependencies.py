@@ -1,36 +1,17 @@
-"""Installed packages → docs/reference/dependencies.md, or a bill of materials in CycloneDX.
-
-``python -m docs.make.dependencies`` in the root of the repository writes the page;
-``python -m docs.make.dependencies --sbom`` prints the bill of what is installed here.
-"""
+"""Print a bill of materials in CycloneDX: ``python -m docs.make.dependencies``."""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-from labelkin.files import write_atomic
-
-PAGE = Path(__file__).parent.parent / "reference" / "dependencies.md"
 PROJECT = Path(__file__).parent.parent.parent / "pyproject.toml"
 EXTRAS = ("fast", "cli", "text", "plot", "skos", "serve", "dask")
-_HEAD = """\
-# What labelkin is installed with
-
-Run-time dependencies, theirs included, and the licences that their own metadata name; made by
-`python -m docs.make.dependencies`. `make sbom` prints what is installed, with versions, as a
-CycloneDX bill of materials. None is copyleft. The lowest versions stand in `pyproject.toml`;
-`make test-lowest` runs the tests with them.
-
-| package | needed by | licence |
-|---|---|---|
-"""
 
 
 def found_packages() -> dict[str, tuple[Distribution, str]]:
@@ -68,7 +49,7 @@ def _requirements(
         ]
     for line in lines:
         named = re.match(r"([A-Za-z0-9_.-]+)(?:\[([^\]]*)\])?", line)
-        extra = re.search(r"extra\s*==\s*['\"](../[^'\"]+)['\"]", line)
+        extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", line)
         if named and (extra is None or extra[1] in extras):
             wanted = frozenset(filter(None, (named[2] or "").replace(" ", "").split(",")))
             yield named[1], wanted, extra[1] if extra else ""
@@ -112,17 +93,5 @@ def sbom() -> dict[str, Any]:
     }
 
 
-def page() -> str:
-    """Return the page."""
-    rows = (
-        f"| {package.metadata['Name']} | {by} | {licence_of(package)} |\n"
-        for package, by in found_packages().values()
-    )
-    return _HEAD + "".join(rows)
-
-
 if __name__ == "__main__":
-    if "--sbom" in sys.argv[1:]:
-        print(json.dumps(sbom(), indent=1))
-    else:
-        write_atomic(PAGE, page())
+    print(json.dumps(sbom(), indent=1))

@@ -49,7 +49,7 @@ _OPENING = """\
 Written by `python -m docs.make.ensemble RESULTS…` from the stored runs of `labelkin experiment run
 docs/experiments/configurations/ensemble-reuters.toml --out RESULTS` and of the other experiments
 `ensemble-…`; no number is typed by hand. How to use them:
-[how to](../how-to/several-classifiers.md).
+[how to](../how-to/own-classifier.md).
 
 - **Three**: naive Bayes, nearest neighbours and a linear SVM of the same words, weighed against
   each other (`content=["naive_bayes", "nearest_neighbours", "svm"]`, `--content svm,nb,knn`).

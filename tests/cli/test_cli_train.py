@@ -257,7 +257,7 @@ class TestWrongCalls:
             (["--encoding", "klingon"], "--encoding must be one that Python knows, got 'klingon'"),
             (["--rules", "nowhere.csv"], "does not exist"),
             (["--min-documents", "50"], "Lower --min-documents or give more"),
-            (["--columns", "text=head"], "'head' must be the document's text, got no 'head'"),
+            (["--columns", "text=head"], "must name 'head'"),
             (["--separator", "|"], "separator must be of a table"),
         ],
     )

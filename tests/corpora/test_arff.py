@@ -138,16 +138,6 @@ def mulan(folder, *, xml=XML, train="1,0,2,1\n", test="{}\n", header=HEADER):
     return folder
 
 
-def test_the_xml_file_names_the_labels_nested_or_not(tmp_path):
-    corpus = read_arff(mulan(tmp_path))
-    assert corpus.label_names.tolist() == ["tea", "red wine", "length"]
-    assert corpus.label_sets() == [("red wine", "length"), ()]
-    assert corpus.terms.tolist() == ["it's"]
-    assert (corpus.train.tolist(), corpus.test.tolist()) == ([0], [1])
-    assert sparse.issparse(corpus.documents)
-    assert corpus.name == tmp_path.name
-
-
 @pytest.mark.parametrize(
     ("change", "match"),
     [
@@ -155,8 +145,11 @@ def test_the_xml_file_names_the_labels_nested_or_not(tmp_path):
             {"xml": XML.replace('"tea"', '"beer"')},
             r"tiny.xml: a label must be an attribute of tiny-train.arff, and 'beer' is",
         ),
-        ({"xml": XML.replace('"length"', '"tea"')}, r"tiny.xml: .* distinct names, .* 'tea' again"),
-        ({"xml": XML.replace('name="tea"', "")}, r"tiny.xml: .* distinct names, .* got none"),
+        (
+            {"xml": XML.replace('"length"', '"tea"')},
+            r"tiny.xml: .* distinct names, .*'tea', 'red wine', 'tea'",
+        ),
+        ({"xml": XML.replace('name="tea"', "")}, r"tiny.xml: .* distinct names, .* got \['', "),
         ({"xml": XML[:150]}, r"tiny.xml: the file must be XML, got .* cut off\?"),
         ({"test": ""}, r"tiny-test.arff: there must be rows after @data, got none"),
     ],
@@ -170,18 +163,6 @@ def test_both_parts_must_have_the_same_attributes(tmp_path):
     path = mulan(tmp_path) / "tiny-test.arff"
     path.write_text(path.read_text().replace("numeric", "{0,1}"))
     with pytest.raises(ValueError, match=r"tiny-test.arff: the attributes must be those of tiny"):
-        read_arff(tmp_path)
-
-
-def test_missing_files_are_errors(tmp_path):
-    path = write(tmp_path, "1,0,2,3\n", HEADER.replace("-C 2", ""))
-    for one in (path, tmp_path):
-        with pytest.raises(FileNotFoundError, match=r"must have one file \*.xml, got none"):
-            read_arff(one)
-    path.unlink()
-    mulan(tmp_path)
-    (tmp_path / "tiny-test.arff").unlink()
-    with pytest.raises(FileNotFoundError, match=r"must have one file \*-test.arff\*, got none"):
         read_arff(tmp_path)
 
 

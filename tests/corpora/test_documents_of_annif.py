@@ -21,15 +21,6 @@ def write(tmp_path):
     return write_files
 
 
-def test_short_texts_become_a_corpus_with_uris_as_labels(write):
-    corpus = read_texts(write(short_tsv=SHORT) / "short.tsv")
-    assert corpus.name == "short"
-    assert corpus.documents.tolist() == ["Tea with sugar", "Just tea", "Water"]
-    assert corpus.label_sets() == [(SUGAR, TEA), (TEA,), ()]
-    assert corpus.ids is None
-    assert corpus.train.tolist() == [0, 1, 2]
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from labelkin.corpora.documents import Documents, is_from_prodigy
+from labelkin.corpora.documents import Documents
 from labelkin.prediction.fitted_model import Answer
 from labelkin.prediction.output import make_layout
 
@@ -60,8 +60,9 @@ def test_prodigys_categories():
 
 
 @pytest.mark.parametrize("found", [{"answer": "42"}, {"answer": "accept"}, {"cats": ["Tom"]}])
-def test_what_only_looks_like_prodigys_is_left_alone(found):
-    assert not is_from_prodigy(found)
+def test_similar_keys_are_not_of_prodigy(found):
+    [document] = read({"text": "Tea.", "labels": ["tea"], **found})
+    assert (document.labels, document.known) == (("tea",), None)
 
 
 LABELS = ["http://e.org/milk", "http://e.org/sugar", "http://e.org/tea"]

@@ -105,20 +105,6 @@ def test_ohsumed_is_read_from_full_texts_where_they_are(homes):
     assert load("ohsumed23").documents.tolist() == ["abstract 01", "abstract 02", "abstract 03"]
 
 
-def test_options_go_to_the_reader(tmp_path):
-    assert load("newsroom", n_documents=60).Y.shape == (60, 38)
-    path = tmp_path / "x.csv"
-    path.write_text("text,labels\nTea,tea|sugar\n")
-    assert load(path, separator="|").label_names.tolist() == ["sugar", "tea"]
-    with pytest.raises(TypeError, match="separators"):
-        load(path, separators="|")
-
-
-def test_the_made_corpus_takes_no_path(tmp_path):
-    with pytest.raises(ValueError, match=r"newsroom is synthetic and takes no path"):
-        load("newsroom", tmp_path)
-
-
 def test_names_and_paths_are_distinguished(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=r"got 'emotion'\. Known corpora: 'newsroom', 'reuters2"):

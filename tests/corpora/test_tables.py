@@ -163,13 +163,6 @@ def test_documents_without_labels_can_be_left_out(tmp_path):
     assert kept.label_sets() == [("tea",), ("milk", "tea")]
 
 
-def test_options_of_tables_are_errors_for_other_formats(tmp_path):
-    path = write(tmp_path, "a.jsonl", '{"text": "Tea", "labels": ["tea"]}')
-    for name in ("separator", "delimiter"):
-        with pytest.raises(ValueError, match=rf"{name} must be of a table .*a\.jsonl is jsonl"):
-            load(path, **{name: "|"})
-
-
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

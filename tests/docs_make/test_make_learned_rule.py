@@ -1,4 +1,4 @@
-"""The page of the learned rule: tables are those of the scores, figures those of the numbers."""
+"""The learned rule: tables are those of the scores, figures those of the numbers."""
 
 import csv
 
@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is in the extra plot")
 from docs.experiments.learned_rule import ALL_MEASURES, compare, read_lines
 from docs.make.learned_rule import (
     NUMBERS,
-    PAGES,
+    PAGE,
     SCORES,
     TABLES,
     compute_numbers,
@@ -30,7 +30,7 @@ def numbers():
 @pytest.mark.parametrize("name", [*TABLES, "candidates"])
 def test_the_page_has_the_table_of_the_scores(name):
     text = f"<!-- table: {name} -->\n\n{table(name)}\n\n<!-- end of the table -->\n"
-    assert any(text in page.read_text(encoding="utf-8") for page in PAGES)
+    assert text in PAGE.read_text(encoding="utf-8")
 
 
 def test_the_page_counts_the_corpora_on_which_ensembles_prefer_a_smaller_shrinkage():
@@ -41,7 +41,7 @@ def test_the_page_counts_the_corpora_on_which_ensembles_prefer_a_smaller_shrinka
         found = compare(some, "learned", "shrinkage 10", ALL_MEASURES)
         ahead.append(np.sign(found.better - found.worse))
     text = f"is ahead in {ahead.count(1)} corpora and behind in {ahead.count(-1)}."
-    assert any(text in page.read_text(encoding="utf-8") for page in PAGES)
+    assert text in PAGE.read_text(encoding="utf-8")
 
 
 def test_the_numbers_of_the_figures_are_computed_again(numbers, tmp_path):

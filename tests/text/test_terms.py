@@ -239,15 +239,3 @@ def test_checks_of_scikit_learn_pass(estimator, check):
 
 
 KINDS = [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix]
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_a_sparse_array_stays_one_and_a_matrix_stays_one(kind):
-    X, Y = corpus(3)
-    wanted = sparse.sparray if issubclass(kind, sparse.sparray) else sparse.spmatrix
-    for model in (TermWeights(), TermSelection(k=4)):
-        found = model.fit(kind(X), Y).transform(kind(X))
-        assert isinstance(found, wanted)
-        expected = model.fit(X, Y).transform(X)
-        dense = expected.toarray() if sparse.issparse(expected) else expected
-        np.testing.assert_array_equal(found.toarray(), dense)

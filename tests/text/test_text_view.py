@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from labelkin import LabelDependenceClassifier, PlattSVM
+from labelkin import PlattSVM
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.text import TermWeights, TextView, WordCounts, titled_texts
 
@@ -134,12 +134,3 @@ class TestInAnEnsemble:
         assert "title" in parts
         assert not parts["title"][0].any()
         assert parts["title"][1, 0] > 1
-
-    def test_texts_and_records_go_through_the_whole_classifier(self):
-        texts, Y = titled_world()
-        model = LabelDependenceClassifier(list(self.members), random_state=0).fit(texts, Y)
-        right = (model.predict(texts) == Y).mean(axis=0)
-        assert right[1] == 1
-        assert right[0] > 0.75
-        records = [{"title": title, "body": body} for title, body in titled_texts(texts)]
-        assert np.array_equal(model.log_odds(records), model.log_odds(texts))

@@ -9,10 +9,7 @@ CONCEPTS = [
     Concept(
         "u:dog", {"en": "dog", "de": "Hund"}, "1.1", {"en": ("hound", "canine")}, ("u:animal",),
     ),
-    Concept(
-        "u:poodle", {"en": "poodle"}, "1.1.1", {"de": ("Königspudel",)}, ("u:dog",),
-        {"en": "A dog with curls."},
-    ),
+    Concept("u:poodle", {"en": "poodle"}, "1.1.1", {"de": ("Königspudel",)}, ("u:dog",)),
     Concept("u:none"),
 ]  # fmt: skip
 
@@ -81,7 +78,7 @@ def test_names_are_shown_in_a_language_that_is_there(pets):
 
 
 def test_names_without_a_language_take_the_given_one():
-    names = Vocabulary.of_names({"u:1": "tea"})
+    names = Vocabulary.of([Concept("u:1", {"": "tea"})], language="")
     assert names.languages == ()
     assert names.name_of("u:1") == names.name_of("u:1", "en") == "tea"
     assert names.shown_in("fi").languages == ("fi",)

@@ -45,7 +45,7 @@ def audit(
             "-o",
         ),
     ] = None,
-    html: Annotated[Path | None, option("A new page with the issues.")] = None,
+    html: Annotated[Path | None, option("A new HTML file with the issues.")] = None,
     content: options.Content = None,
     labels: options.Labels = "logistic",
     rules: options.RulesFile = None,
@@ -59,7 +59,7 @@ def audit(
     """Find wrong and missing labels of a corpus, with reasons.
 
     Each label of each document is compared with the text and with the other labels, by classifiers
-    that have not seen the document. The list ends where reading on is not worth it.
+    that have not seen the document. The list ends when few further issues are errors.
 
     Example:  labelkin audit news.jsonl --out issues.csv --html report.html
 
@@ -109,7 +109,7 @@ def correct(
         list[Path],
         argument(
             "Files of issues with decisions, or saved work of a review; the last decision on "
-            "an issue counts.",
+            "an issue is used.",
             metavar="ISSUES",
             exists=True,
         ),

@@ -87,7 +87,7 @@ def export(
     out: Annotated[Path, option("The folder for the files; created if missing.")],
     n_documents: Annotated[int, option("Number of documents.", min=2)] = 3000,
 ) -> None:
-    """Write the built-in corpus to files, to try the other commands with.
+    """Write the built-in corpus to files, as examples for the other commands.
 
     news.csv and news.jsonl contain the training documents with their labels, new.csv and
     texts.jsonl contain the test documents without labels. Existing files are not overwritten.

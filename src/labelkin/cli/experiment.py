@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from labelkin.research.experiments.plan import Experiment
     from labelkin.research.experiments.runs import Progress
 
-_ABOUT = """Experiments: systems compared on a corpus, by a TOML file.
+_ABOUT = """Experiments: compare systems on a corpus. A TOML file describes them.
 
 The tables of the paper: `labelkin corpus fetch reuters21578` downloads the corpus, and
 `labelkin experiment run reuters21578` trains all systems and writes the tables.
@@ -93,7 +93,8 @@ def list_experiments(
 @experiment.command("run")
 def run_one(
     name: Annotated[
-        str, argument("One of labelkin (experiment list), or a TOML file.", metavar="EXPERIMENT")
+        str,
+        argument("Name of an experiment (experiment list), or a TOML file.", metavar="EXPERIMENT"),
     ],
     out: Annotated[
         Path | None, option("Folder of runs and tables. [default: labelkin-results/NAME]")
@@ -176,7 +177,7 @@ def report_folders(
 @experiment.command()
 def compare(
     baseline: Annotated[Path, argument("The folder of a run (experiment list).", metavar="RUN")],
-    proposal: Annotated[Path, argument("The folder of another.", metavar="RUN")],
+    proposal: Annotated[Path, argument("The folder of another run.", metavar="RUN")],
     n_draws: Annotated[int, option("Draws of the bootstrap.", min=1)] = 1000,
     random_state: options.RandomState = 0,
     json: options.AsJson = False,

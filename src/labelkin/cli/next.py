@@ -37,8 +37,8 @@ def next(
 ) -> None:
     """List the documents to label next, and the labels that make them informative.
 
-    The value of a document is the uncertainty of its labels, in bits. Answers that a document has
-    already (accepted, rejected) are known. A batch represents the uncertainty of all documents.
+    The value of a document is the uncertainty of its labels, in bits. Labels that are accepted or
+    rejected already are known labels. A batch represents the uncertainty of all documents.
     Documents with labels are skipped.
 
     Example:  labelkin next news.labelkin unlabelled.jsonl -n 20

@@ -92,7 +92,7 @@ InputFormat = Annotated[
 ]
 WhichPart = Annotated[
     Literal["test", "train", "all"] | None,
-    option("Which documents. [default: test documents if there are any, else all]"),
+    option("Documents to evaluate. [default: test documents if there are any, else all]"),
 ]
 ModelPath = Annotated[
     Path, argument("A model file, as labelkin train writes it.", metavar="MODEL", exists=True)
@@ -100,7 +100,7 @@ ModelPath = Annotated[
 Trusted = Annotated[
     list[str] | None,
     option(
-        "Contents that a model file of known origin may have: omikuji, which Omikuji's code reads.",
+        "Compiled contents to load from a model file of known origin: omikuji.",
         metavar="NAME",
     ),
 ]
@@ -192,7 +192,7 @@ Exclude = Annotated[
 RandomState = Annotated[int, option("Seed.")]
 Dask = Annotated[
     str | None,
-    option("Scheduler of a Dask cluster, as tcp://host:8786, to work on.", metavar="ADDRESS"),
+    option("Scheduler of a Dask cluster, for example tcp://host:8786.", metavar="ADDRESS"),
 ]
 NJobs = Annotated[int | None, option("Threads; -1 for all cores.", "--n-jobs", "-j")]
 

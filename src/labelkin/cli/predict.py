@@ -58,7 +58,7 @@ def predict(
     all_scores: Annotated[
         bool, option("Write the probability of every label.", "--all-scores", panel=ASSIGNED)
     ] = False,
-    batch: Annotated[int | None, option("Documents at a time.", min=1)] = None,
+    batch: Annotated[int | None, option("Number of documents per batch.", min=1)] = None,
     resume: Annotated[bool, option("Resume after the last answer in --out.", "--resume")] = False,
     replace: options.Replace = False,
     input_format: options.InputFormat = None,

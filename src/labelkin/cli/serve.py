@@ -28,7 +28,7 @@ def serve(
     token: Annotated[
         str | None,
         option(
-            "Token that requests must contain. Others can see it, unless it is a variable.",
+            "Token that requests must contain. Use the variable to hide it from process lists.",
             envvar="LABELKIN_TOKEN",
             show_envvar=True,
         ),
@@ -37,7 +37,7 @@ def serve(
         bool, option("Accept connections from other machines without a token.", "--insecure")
     ] = False,
     allow_host: Annotated[
-        list[str] | None, option("Another host name, as behind a proxy; may be repeated.")
+        list[str] | None, option("Additional host name, for example of a proxy; may be repeated.")
     ] = None,
     saved_work: Annotated[
         Path | None, option("File of saved documents and answers. [default: beside the model]")

@@ -35,7 +35,7 @@ def suggest(
     ] = False,
     accept: Annotated[list[str] | None, option("A label of the text; may be repeated.")] = None,
     reject: Annotated[
-        list[str] | None, option("A label that the text has not; may be repeated.")
+        list[str] | None, option("A label that does not apply; may be repeated.")
     ] = None,
     explain: Annotated[
         bool, option("Show the evidence for and against each label.", "--explain")
@@ -115,7 +115,7 @@ def suggest(
 
 def _document(text: str) -> str:
     """Return a text, or the contents of the file of this name, or stdin."""
-    from labelkin.corpora.documents import check_plain, format_of
+    from labelkin.corpora.documents import format_of
     from labelkin.corpora.lines import decoded_lines
 
     if text == "-":
@@ -128,12 +128,13 @@ def _document(text: str) -> str:
         if _FILE_NAME.fullmatch(text):
             raise ValueError(f"{text}: No such file. If it is the document, use --text.")
         return text
+    lines = decoded_lines(text, None)
+    first = next(lines, "")  # a binary file is an error
     if format_of(Path(text)) != "text":
         raise ValueError(
             f"{text} must be one document, and is a file of documents. Use labelkin predict."
         )
-    document = "".join(decoded_lines(text, None))
-    check_plain(Path(text))
+    document = "".join([first, *lines])
     if not document.strip():
         raise ValueError(f"{text} must have a text, and is empty.")
     print_message(f"{text} is a file: its {counted(len(document), 'character')} are the document.")

@@ -103,6 +103,7 @@ class PerLabel(LogOddsClassifier):
         X : documents
             Training documents in any form that the estimator accepts.
         y : any kind of labels
+            Labels of the training documents.
         **fit_params
             Metadata such as ``sample_weight`` for the estimator.
 
@@ -123,6 +124,7 @@ class PerLabel(LogOddsClassifier):
         X : documents
             Training documents, as in :meth:`fit`.
         y : any kind of labels
+            Labels of the training documents.
         **fit_params
             As in :meth:`fit`, and ``groups`` for a splitter.
 

@@ -139,6 +139,7 @@ class ContentEnsemble(LogOddsClassifier):
         X : documents
             Documents in any form that the members, or their transformers, accept.
         y : any kind of labels
+            Labels of the training documents.
         **metadata
             ``sample_weight``, for the members that accept it and for the weights.
 
@@ -160,6 +161,7 @@ class ContentEnsemble(LogOddsClassifier):
         X : documents
             Training documents, as in :meth:`fit`.
         y : any kind of labels
+            Labels of the training documents.
         **metadata
             As in :meth:`fit`.
 

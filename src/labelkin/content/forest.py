@@ -224,6 +224,7 @@ class RandomForest(LogOddsClassifier):
         X : array or sparse matrix of shape (n_documents, n_features)
             Training documents, as in :meth:`fit`.
         y : any kind of labels
+            Labels of the training documents.
         **metadata
             As in :meth:`fit`.
 

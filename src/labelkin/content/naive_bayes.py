@@ -100,6 +100,7 @@ class NaiveBayes(LogOddsClassifier):
         X : array or sparse matrix of shape (n_documents, n_terms)
             Term counts, or other weights ≥ 0.
         y : any kind of labels
+            Labels of the training documents.
         sample_weight : array of shape (n_documents,), optional
             Weights of the documents.
 
@@ -182,6 +183,7 @@ class NaiveBayes(LogOddsClassifier):
         X : array or sparse matrix of shape (n_documents, n_terms)
             Term counts, or other weights ≥ 0.
         y : any kind of labels
+            Labels of the training documents.
         sample_weight : array of shape (n_documents,), optional
             Weights of the documents.
 

@@ -125,6 +125,7 @@ class PlattSVM(LogOddsClassifier):
         X : array or sparse matrix of shape (n_documents, n_features)
             Such as tf-idf with rows of length 1.
         y : any kind of labels
+            Labels of the training documents.
         **metadata
             ``sample_weight``, ``(n_documents,)``: factors of ``C`` and of the document's weight in
             the sigmoid. ``groups``, ``(n_documents,)``: for a splitter as ``cv``.
@@ -145,6 +146,7 @@ class PlattSVM(LogOddsClassifier):
         X : array or sparse matrix of shape (n_documents, n_features)
             Training documents, as in :meth:`fit`.
         y : any kind of labels
+            Labels of the training documents.
         **metadata
             As in :meth:`fit`.
 

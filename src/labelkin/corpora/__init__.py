@@ -183,9 +183,7 @@ def text_format(path: Path) -> Format | None:
     """Return the format of texts with labels at a path; ``None``: another format."""
     if _recognised(path) != _TEXTS:
         return None
-    if path.is_file():
-        return format_of(path)
-    return "folder" if any(path.glob("**/*.txt")) and not any(path.glob("**/*.json")) else None
+    return format_of(path) if path.is_file() else None
 
 
 def _reader_of(name: str | os.PathLike[str], *, alone: bool) -> str:

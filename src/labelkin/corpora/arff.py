@@ -10,15 +10,12 @@ import csv
 import math
 import re
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus, kind_of_features, label_fields
@@ -64,35 +61,35 @@ def read_arff(path: str | PathLike[str], *, ids: str | None = None) -> Corpus:
         paths = [path]
         xml = [file for x in stems if (file := path.with_name(f"{x}.xml")).is_file()]
     tables = [_read_table(one, xml[0] if xml else None, ids) for one in paths]
-    first, names = tables[0], list(tables[0].attributes)
-    if list(tables[-1].attributes.items()) != list(first.attributes.items()):
+    attributes, in_labels, first, _ = tables[0]
+    names = list(attributes)
+    if list(tables[-1][0].items()) != list(attributes.items()):
         raise ValueError(
             f"{paths[-1].name}: the attributes must be those of {paths[0].name}, with the same "
             "values in the same order."
         )
-    values = sparse.csr_array(sparse.vstack([table.values for table in tables]))
-    kept = [j for j, name in enumerate(names) if j not in first.labels and name != ids]
+    values = sparse.csr_array(sparse.vstack([table[2] for table in tables]))
+    kept = [j for j, name in enumerate(names) if j not in in_labels and name != ids]
     X = sparse.csr_array(values[:, kept])
     X.eliminate_zeros()
-    labels = read_labels(values[:, first.labels], names=[names[j] for j in first.labels])
-    n_train = first.values.shape[0]
-    words = list(first.attributes.get(ids or "") or ())
+    labels = read_labels(values[:, in_labels], names=[names[j] for j in in_labels])
+    called = None
+    if ids is not None:
+        column = values[:, [names.index(ids)]].toarray().ravel()
+        words = list(attributes[ids] or ())
+        called = np.array([words[int(k)] if words else f"{k:g}" for k in column])
     return Corpus(
         name=stem,
-        documents=X if any(table.is_sparse for table in tables) else X.toarray(),
+        documents=X if any(table[3] for table in tables) else X.toarray(),
         features=kind_of_features(X),
         **label_fields(labels),
-        train=np.arange(n_train),
-        test=np.arange(n_train, values.shape[0]),
-        ids=None if ids is None else _ids(values[:, [names.index(ids)]], words),
+        train=np.arange(first.shape[0]),
+        test=np.arange(first.shape[0], values.shape[0]),
+        ids=called,
         terms=np.array([names[j] for j in kept]),
         source=f"{stem}, {_SOURCE}",
         licence="not stated with the data: see the source",
     )
-
-
-def _ids(column: sparse.csr_array, words: Sequence[str]) -> NDArray[np.str_]:
-    return np.array([words[int(k)] if words else f"{k:g}" for k in column.toarray().ravel()])
 
 
 def _only(folder: Path, pattern: str, hint: str = "") -> Path:
@@ -103,16 +100,10 @@ def _only(folder: Path, pattern: str, hint: str = "") -> Path:
     return found[0]
 
 
-class _Table(NamedTuple):
-    """A file: its attributes, the positions of the labels, and all values."""
-
-    attributes: Mapping[str, _Numbers]
-    labels: Sequence[int]
-    values: sparse.csr_array
-    is_sparse: bool
-
-
-def _read_table(path: Path, xml: Path | None, ids: str | None) -> _Table:
+def _read_table(
+    path: Path, xml: Path | None, ids: str | None
+) -> tuple[dict[str, _Numbers], list[int], sparse.csr_array, bool]:
+    """Return attributes, positions of labels, all values, and whether rows are sparse."""
     stripped = enumerate(map(str.strip, decoded_lines(path, None)), start=1)
     lines = ((line_of(path, number), line) for number, line in stripped if line and line[0] != "%")
     relation, attributes = _read_header(path, lines, ids)
@@ -128,7 +119,7 @@ def _read_table(path: Path, xml: Path | None, ids: str | None) -> _Table:
                 f"{path.name}: a label must be declared {{0,1}}, got {name!r} with "
                 f"{_expected(attributes[name])}. Is it a label?"
             )
-    return _Table(attributes, labels, *_read_rows(path, lines, attributes))
+    return attributes, labels, *_read_rows(path, lines, attributes)
 
 
 # Which attributes are labels: by MULAN's XML file, or by MEKA's ``-C``.
@@ -137,32 +128,23 @@ def _read_table(path: Path, xml: Path | None, ids: str | None) -> _Table:
 _OPTION = re.compile(r"(?:^|[\s:'\"])-[Cc]\s+(-?[0-9]+)\b")
 
 
-class _DocumentTypeError(Exception):
-    """A document type may declare defaults and entities of any size."""
-
-
-class _WithoutDocumentType(ElementTree.TreeBuilder):
-    def doctype(self, *_: object) -> None:
-        """Raise."""
-        raise _DocumentTypeError("a document type, <!DOCTYPE …>")
-
-
 def _read_xml_labels(path: Path) -> list[str]:
     """Return the names in ``<label name="…"/>``; labels may be nested."""
-    parser = ElementTree.XMLParser(target=_WithoutDocumentType())
+    data = path.read_bytes()
     try:
-        root = ElementTree.fromstring(path.read_bytes(), parser)
-    except (ElementTree.ParseError, _DocumentTypeError) as error:
+        # A document type may declare defaults and entities of any size; UTF-16 has zero bytes.
+        if b"<!DOCTYPE" in data.replace(b"\0", b""):
+            raise ElementTree.ParseError("a document type, <!DOCTYPE …>")
+        root = ElementTree.fromstring(data)
+    except ElementTree.ParseError as error:
         raise ValueError(
             f"{path.name}: the file must be XML, got {error}. Is the file cut off?"
         ) from None
     labels = [one.get("name", "") for one in root.iter() if one.tag.rpartition("}")[2] == "label"]
-    name, times = Counter(labels).most_common(1)[0] if labels else ("", 0)
-    if times != 1 or "" in labels:
-        got = f"{name!r} again" if times > 1 else "none"
+    if not labels or "" in labels or len(set(labels)) < len(labels):
         raise ValueError(
             f'{path.name}: the file must have labels with distinct names, <label name="…"/>, got '
-            f"{got}."
+            f"{labels[:20]!r:.200}."
         )
     return labels
 

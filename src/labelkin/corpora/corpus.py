@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -141,14 +140,6 @@ class Corpus:
     def __repr__(self) -> str:
         rows = (f"  {what:<10} {size}" for what, size in self.summary().items())
         return "\n".join([f"Corpus {self.name}", *rows])
-
-    def _repr_html_(self) -> str:
-        rows = {"corpus": self.name, **self.summary(), "source": self.source}
-        cells = "".join(
-            f"<tr><th>{escape(what)}</th><td>{escape(said)}</td></tr>"
-            for what, said in rows.items()
-        )
-        return f"<table>{cells}</table>"
 
 
 def labels_of(corpus: Corpus) -> LabelMatrix:

@@ -18,9 +18,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, cast, get_args
 
@@ -46,6 +46,7 @@ from labelkin.corpora.tables import (
     split_cell,
     split_uris,
 )
+from labelkin.validation import check_choice
 
 Format = Literal["jsonl", "json", "csv", "tsv", "text", "folder", "annif_tsv"]
 Split = Literal["train", "test"]
@@ -74,8 +75,12 @@ _RULES: dict[Field, str] = {
     "split": "'train' or 'test'",
     **dict.fromkeys(_SETS, "a list of texts that are not empty"),
 }
-#: Characters at the beginning of a table in which its label separator is detected.
-_HEAD_SIZE = 1 << 20
+#: Rows of a table in which its label separator is detected.
+_N_SAMPLE = 10_000
+
+#: Place and keys of a JSON object or a row.
+_Record = tuple[str, Mapping[str, Any]]
+_ReadLabels = Callable[[Any, Field, str], Mapping[str, str]]
 
 
 class _Key(NamedTuple):
@@ -139,7 +144,7 @@ class Document(NamedTuple):
 
 
 @dataclass(eq=False)
-class Documents:
+class Documents:  # numpydoc ignore=PR02
     r"""The documents of a file, a folder or a stream, read again at every pass.
 
     Iterating yields one :class:`Document` after the other; memory contains only those that are
@@ -186,8 +191,6 @@ class Documents:
         first rows show it; of URIs also blanks.
     delimiter : str, optional
         Delimiter of the columns of a table. Default: the one that splits the header best.
-    quoted : bool, default True
-        Whether cells may stand in double quotes.
     encoding : str, optional
         Other bytes are an error that names line and offset. Default: UTF-8, the encoding of a byte
         order mark, or Windows-1252 (:func:`labelkin.corpora.lines.decoded_lines`).
@@ -224,21 +227,16 @@ class Documents:
     preferred: Mapping[Field, str | Sequence[str]] = field(default_factory=dict)
     separator: str | None = None
     delimiter: str | None = None
-    quoted: bool = True
     encoding: str | None = None
     split: Split | None = None
     name: str = ""
     understood: Understood = field(default_factory=Understood, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.format not in (None, *FORMATS):
-            raise ValueError(
-                f"The format of {self.called} must be one of {_listed(FORMATS)}, got "
-                f"{self.format!r}."
-            )
-        unknown = [key for key in self.columns if key not in FIELDS]
-        if unknown:
-            raise ValueError(f"columns must name {_listed(FIELDS)}, got {_listed(unknown)}.")
+        if self.format is not None:
+            check_choice("format", self.format, Format)
+        for key in self.columns:
+            check_choice("columns", key, Field)
         if self.separator == "":
             raise ValueError("separator must be at least one character, got ''.")
 
@@ -273,15 +271,13 @@ class Documents:
 
     def _read(self) -> Iterator[Document]:
         path, format = self.path, self.format
-        if path is not None and (format == "folder" or (format is None and path.is_dir())):
+        if format == "folder" or (format is None and path is not None and path.is_dir()):
             self._check_fields("folder")
-            return self._folder(path)
-        lines = self._lines()
+            return self._folder(cast(Path, path))
+        lines = self._lines(self.source)
         if format is None:
             first = list(islice(lines, 1))
-            format = _format_of_lines(path, "".join(first))
-            if format == "text" and path is not None:
-                format = "csv" if self.delimiter is not None else check_plain(path)
+            format = _format_of_lines(path, "".join(first), self.delimiter)
             lines = chain(first, lines)
         self._check_fields(format)
         if format == "text":
@@ -289,30 +285,27 @@ class Documents:
         if format in TABLES:
             return self._table(lines, format)
         if format == "annif_tsv":
-            return self._records(_annif_lines(lines, self.called), split_uris)
+            return self._documents(_annif_lines(lines, self.called), split_uris)
         objects = json_objects if format == "jsonl" else _whole_json
-        return self._records(objects(lines, self.called), _check_labels)
+        return self._documents(_annotated(objects(lines, self.called)), _check_labels)
 
     def _check_fields(self, format: Format) -> None:
         """Raise for fields and options that a format has no place for."""
         without = [wanted for wanted in self.needed if wanted not in _FIELDS_OF.get(format, FIELDS)]
-        if without:
-            raise ValueError(
-                f"{self.called} must have {_listed(without)} for each document, and the format "
-                f"{format!r} has no place for it. Use JSON lines, or a table."
-            )
         of_tables = ["separator", "delimiter", *["columns"] * (format in ("text", "annif_tsv"))]
-        if format not in TABLES and (useless := [x for x in of_tables if getattr(self, x)]):
+        useless = [name for name in of_tables if format not in TABLES and getattr(self, name)]
+        if without or useless:
             raise ValueError(
-                f"{useless[0]} must be of a table (.csv, .tsv) with a header, and {self.called} is "
-                f"{format}."
+                f"{_listed(without) or useless[0]} must be of a table (.csv, .tsv) with a header"
+                f"{' or of JSON lines' * bool(without)}, and {self.called} is {format}."
             )
 
-    def _lines(self) -> Iterator[str]:
-        if self.path is None and not hasattr(self.source, "read"):
-            return iter(cast(Iterable[str], self.source))
+    def _lines(self, source: Any) -> Iterator[str]:
+        if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
+            return iter(source)
+        name = self.called if source is self.source else None
         found = partial(setattr, self.understood, "encoding")
-        return decoded_lines(cast(Any, self.source), self.encoding, self.called, found)
+        return decoded_lines(source, self.encoding, name, found)
 
     # Keys of JSON objects, and columns.
 
@@ -349,13 +342,46 @@ class Documents:
         else:
             yield from (_Key(name, wanted, name) for name in named)
 
+    def _documents(
+        self, records: Iterable[_Record], read_labels: _ReadLabels, keys: Sequence[_Key] = ()
+    ) -> Iterator[Document]:
+        """Yield the documents of JSON objects or, with ``keys``, of rows."""
+        keys_of: dict[tuple[str, ...], Sequence[_Key]] = {}
+        for number, (place, found) in enumerate(records, start=1):
+            there = tuple(found)
+            if there not in keys_of:
+                keys_of[there] = keys or self._keys(there)
+                if not keys:
+                    self._check_keys(keys_of[there], there, f"{place}: the JSON object")
+            yield self._document(number, place, found, keys_of[there], read_labels)
+
+    def _check_keys(
+        self, keys: Sequence[_Key], there: Sequence[str], place: str, is_table: bool = False
+    ) -> None:
+        """Raise for missing keys of an object, or missing columns of a table."""
+        needed = (*self.needed, *(self.columns if is_table else ()))
+        missing = [key for key in keys if key.field in needed and key.name not in there]
+        if not missing:
+            return
+        names = _listed(dict.fromkeys(key.name for key in missing))
+        shown = _listed(name if len(name) <= 30 else f"{name[:30]}…" for name in there)
+        rule = f"{place} must name {names}, got {shown or 'nothing'}."
+        if not is_table:
+            raise ValueError(rule)
+        delimiter = next((sign for sign in ";\t|," if sign in there[0]), None)
+        if len(there) == 1 and delimiter is not None:
+            raise ReadingError(rule, delimiter=delimiter)
+        if not any(find_names(one, there) for one in FIELDS):
+            rule += " No header? Add a first row with the names of the columns."
+        raise ReadingError(rule, columns=dict.fromkeys([key.field for key in missing], "NAME"))
+
     def _document(
         self,
         number: int,
         place: str,
         found: Mapping[str, Any],
         keys: Sequence[_Key],
-        read_labels: Callable[[Any, Field, str], Mapping[str, str]],
+        read_labels: _ReadLabels,
     ) -> Document:
         """Return the document of an object or a row, checked."""
         # Before the texts, even if absent: otherwise a first line would be read as the title.
@@ -388,32 +414,6 @@ class Documents:
 
     # Formats of texts.
 
-    def _records(
-        self,
-        records: Iterable[tuple[str, Mapping[str, Any]]],
-        read_labels: Callable[[Any, Field, str], Mapping[str, str]],
-    ) -> Iterator[Document]:
-        """Yield the documents of objects, each after its place."""
-        keys_of: dict[tuple[str, ...], list[_Key]] = {}
-        number = 0
-        for place, read in records:
-            given = _from_prodigy(read) if is_from_prodigy(read) else read
-            if given is None:
-                continue
-            number += 1
-            metadata = given.get("metadata")
-            found = {**metadata, **given} if isinstance(metadata, dict) else given
-            there = tuple(found)
-            keys = keys_of[there] = keys_of.get(there) or self._keys(there)
-            missing = [key for key in keys if key.field in self.needed and key.name not in found]
-            if missing:
-                rules = " and ".join(f"{key.name!r} must be {_RULES[key.field]}" for key in missing)
-                raise ValueError(
-                    f"{place}: {rules}, got no {_listed(key.name for key in missing)} among the "
-                    f"keys of the JSON object, {_listed(given) or '(none)'}."
-                )
-            yield self._document(number, place, found, keys, read_labels)
-
     def _text_lines(self, lines: Iterator[str]) -> Iterator[Document]:
         called = self.called
         for number, line in enumerate(lines, start=1):
@@ -431,24 +431,20 @@ class Documents:
                 f"{folder.name}: the labels must all be URIs (.tsv) or all be names (.key), got "
                 "both: the same label would count as two."
             )
-        number = 0
+        numbers = count(1)
         for file in files:
-            inside = replace(self, source=file, format="json", name="")
-            inside.understood = self.understood
-            for document in inside._records(
-                inside._objects(file, subjects.get(file)), _check_labels
-            ):
-                number += 1
+            records = self._objects(file, subjects.get(file))
+            for document in self._documents(records, _check_labels):
                 ident = file.stem if document.id is None else document.id
                 # Documents of both parts may have the same name: the part is in the id.
                 name = ident if self.split is None else f"{self.split}/{ident}"
-                yield document._replace(number=number, id=name)
+                yield document._replace(number=next(numbers), id=name)
 
-    def _objects(self, file: Path, subjects: Path | None) -> Iterable[tuple[str, dict[str, Any]]]:
+    def _objects(self, file: Path, subjects: Path | None) -> Iterable[_Record]:
         """Return the objects of a JSON file, or one of a text and the labels beside it."""
         if file.suffix == ".json":
-            return _whole_json(self._lines(), file.name)
-        found: dict[str, Any] = {"text": "".join(self._lines())}
+            return _annotated(_whole_json(self._lines(file), file.name))
+        found: dict[str, Any] = {"text": "".join(self._lines(file))}
         if subjects is not None:
             found["labels"] = _subjects_in(subjects, self.encoding)
         elif "labels" in self.needed:
@@ -461,53 +457,58 @@ class Documents:
     # Tables.
 
     def _table(self, lines: Iterator[str], format: Format) -> Iterator[Document]:
-        sets = [wanted for wanted in self._wanted if wanted in _SETS]
-        head = self._head(lines, _HEAD_SIZE if sets and self.separator is None else 0)
+        head: list[str] = []
+        for line in lines:
+            head.append(line)
+            if line.strip():
+                break
         delimiter = self.delimiter or self._delimiter(head, "\t" if format == "tsv" else ",")
-        read = partial(table_rows, name=self.called, delimiter=delimiter, quoted=self.quoted)
+        read = partial(table_rows, name=self.called, delimiter=delimiter)
         rows = read(chain(head, lines))
         header = [name.strip() for name in next(rows, ("", []))[1]]
         while header and not header[-1]:
             header.pop()  # a delimiter at the end of the line
         keys = self._keys(header)
         self._check_header(header, keys)
-        where = {key.name: [j for j, x in enumerate(header) if x == key.name] for key in keys}
         separator = self.separator
         if separator is None and not are_uris(self.understood.used.get("labels", ())):
-            columns = [j for key in keys if key.field in sets for j in where[key.name]]
-            separator = self._separator(read(head), columns) or LABEL_SEPARATOR
+            names = {key.name for key in keys if key.field in _SETS}
+            columns = [j for j, name in enumerate(header) if name in names]
+            # A stream may wait, and iterators are read once: their separator is not detected.
+            is_file = self.path.is_file() if self.path else isinstance(self.source, Sequence)
+            first = read(self._lines(self.source)) if is_file and columns else iter(())
+            sample = islice(first, 1, _N_SAMPLE)
+            cells = [row[j] for _, row in sample for j in columns if j < len(row)]
+            self.understood.separator = find_separator(cells, self.called)
+            separator = self.understood.separator or LABEL_SEPARATOR
         split_labels = split_uris if separator is None else partial(split_cell, separator)
-        joined_by = {one: separator or " " if one in _SETS else "\n" for one in FIELDS}
-        number = 0
+        joined_by = {
+            name: separator or " " if wanted in _SETS else "\n"
+            for name, wanted, _ in keys
+            if header.count(name) > 1
+        }
+        return self._documents(self._rows(rows, header, joined_by), split_labels, keys)
+
+    def _rows(
+        self, rows: Iterable[tuple[str, list[str]]], header: list[str], joined_by: dict[str, str]
+    ) -> Iterator[_Record]:
+        """Yield the cells of rows by name; those of repeated columns are joined."""
+        width = len(header)
         for place, row in rows:
             # A single cell may be empty: other files rely on the number of rows.
-            if len(header) > 1 and not any(map(str.strip, row)):
+            if width > 1 and not any(map(str.strip, row)):
                 self.understood.counts["blank row"] += 1
                 continue
-            number += 1
-            if len(row) < len(header) or any(row[len(header) :]):
+            if len(row) < width or any(row[width:]):
                 raise ValueError(
-                    f"{place}: a row must have the header's {len(header)} cells, got {len(row)}. "
+                    f"{place}: a row must have the header's {width} cells, got {len(row)}. "
                     "Is the delimiter right, and the file whole?"
                 )
-            cells = {
-                name: joined_by[wanted].join(filter(None, [row[j] for j in where[name]]))
-                for name, wanted, _ in keys
-                if where[name]
-            }
-            yield self._document(number, place, cells, keys, split_labels)
-
-    def _head(self, lines: Iterator[str], n_characters: int) -> list[str]:
-        """Take the first lines of a file; of a stream, which may wait, and of lines, the header."""
-        is_file = self.path.is_file() if self.path else isinstance(self.source, Sequence)
-        left = n_characters if is_file else 0
-        head: list[str] = []
-        for line in lines:
-            head.append(line)
-            left -= len(line)
-            if left <= 0 and line.strip():
-                break
-        return head
+            found = dict(zip(header, row, strict=False))
+            for name, sign in joined_by.items():
+                cells = (row[j] for j in range(width) if header[j] == name)
+                found[name] = sign.join(filter(None, cells))
+            yield place, found
 
     def _delimiter(self, head: Sequence[str], usual: str) -> str:
         """Detect the delimiter by the header."""
@@ -522,19 +523,6 @@ class Documents:
         self.understood.delimiter = found if found != usual else None
         return found
 
-    def _separator(
-        self, rows: Iterator[tuple[str, list[str]]], columns: Sequence[int]
-    ) -> str | None:
-        """Detect the label separator by the first rows."""
-        cells: list[str] = []
-        try:
-            for _, row in islice(rows, 1, None):
-                cells += [row[j] for j in columns if j < len(row)]
-        except ValueError:
-            pass  # the last row is incomplete in the head, or wrong: reported when it is read
-        self.understood.separator = find_separator(cells, self.called)
-        return self.understood.separator
-
     def _check_header(self, header: Sequence[str], keys: Sequence[_Key]) -> None:
         """Raise for missing columns, and for repeated columns of ids and splits."""
         if not header:
@@ -544,22 +532,7 @@ class Documents:
                 raise ValueError(
                     f"{self.called}: a column must be in the header once, got {key.name!r} again."
                 )
-        needed = [key for key in keys if key.field in (*self.needed, *self.columns)]
-        missing = [key for key in needed if key.name not in header]
-        if not missing:
-            return
-        hint: dict[str, Any] = {"columns": dict.fromkeys([key.field for key in missing], "NAME")}
-        added = " No header? Add a first row with the names of the columns."
-        delimiter = next((sign for sign in ";\t|," if sign in header[0]), None)
-        if len(header) == 1 and delimiter is not None:
-            hint, added = {"delimiter": delimiter}, ""
-        elif any(find_names(one, header) for one in FIELDS):
-            added = ""
-        cut = _listed(name if len(name) <= 30 else f"{name[:30]}…" for name in header)
-        names = _listed(dict.fromkeys(key.name for key in missing))
-        raise ReadingError(
-            f"{self.called}: the header must name {names}, got {cut}.{added}", **hint
-        )
+        self._check_keys(keys, header, f"{self.called}: the header", is_table=True)
 
 
 class DocumentFiles:
@@ -638,11 +611,12 @@ def format_of(path: Path) -> Format:
     return _format_of_lines(path, re.sub("^(?:ï»¿|ÿþ|þÿ)", "", first))
 
 
-def _format_of_lines(path: Path | None, first: str) -> Format:
+def _format_of_lines(path: Path | None, first: str, delimiter: str | None = None) -> Format:
     if path is None:
         begin = first.lstrip()[:1]
         return "jsonl" if begin == "{" else "json" if begin == "[" else "text"
-    format = ENDINGS.get(ending_of(path), "text")
+    ending = ending_of(path)
+    format = ENDINGS.get(ending, "text" if delimiter is None else "csv")
     tables: dict[str, Format] = {"\t": "tsv", ";": "csv"} if format == "text" else {}
     for sign, table in tables.items():
         cells = first.strip().split(sign)
@@ -650,16 +624,11 @@ def _format_of_lines(path: Path | None, first: str) -> Format:
             format = table
     if format in TABLES and re.search(r"\t\s*(?:<[^<>\s]+>|https?://\S+\s*$)", first):
         return "annif_tsv"
-    return format
-
-
-def check_plain(path: Path) -> Format:
-    """Raise for a file whose name does not end as that of a plain text."""
-    if (ending := ending_of(path)) not in _PLAIN:
+    if format == "text" and ending not in _PLAIN:
         known = ", ".join((*_PLAIN[1:], *ENDINGS))
         hint = "Save a table as CSV (UTF-8), and a document as plain text."
         raise ValueError(f"{path.name} must end in {known}, got {ending}. {hint}")
-    return "text"
+    return format
 
 
 def are_uris(columns: Iterable[str]) -> bool:
@@ -725,35 +694,31 @@ def _annif_lines(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[st
             yield f"{name}, line {number}", {"text": text, "labels": uris}
 
 
-def is_from_prodigy(found: Mapping[str, Any]) -> bool:
-    """Return whether an object is one of Prodigy's: answered, or with categories.
+def _annotated(records: Iterable[_Record]) -> Iterator[_Record]:
+    """Yield objects with their metadata, those of Prodigy with ``labels`` or known labels.
 
-    Examples
-    --------
-    >>> is_from_prodigy({"text": "Milk.", "label": "tea", "answer": "reject"})
-    True
-    >>> is_from_prodigy({"text": "Milk.", "labels": ["tea"]})
-    False
+    An object of Prodigy is answered, or has categories; those without an answer are left out.
     """
-    if found.get("answer") in ("accept", "reject", "ignore"):
-        return any(key in found for key in ("accept", "label", "cats", "_input_hash"))
-    cats = found.get("cats")
-    return isinstance(cats, dict) and all(isinstance(value, int | float) for value in cats.values())
-
-
-def _from_prodigy(found: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return an object with ``labels``, or known labels; ``None`` for one without an answer."""
-    answer, label, cats = found.get("answer", "accept"), found.get("label"), found.get("cats")
-    rest = {key: value for key, value in found.items() if key != "label"}
-    if answer != "ignore" and isinstance(label, str) and "accept" not in found:
-        return rest | {f"{answer}ed": [label]}
-    if answer != "accept":
-        return None
-    if "accept" in found:
-        return rest | {"labels": found["accept"]}
-    if isinstance(cats, dict):
-        return rest | {"labels": [name for name, value in cats.items() if value >= 0.5]}
-    return rest
+    for place, found in records:
+        given, metadata = dict(found), found.get("metadata")
+        answer, label, cats = found.get("answer"), found.get("label"), found.get("cats")
+        has_cats = isinstance(cats, dict) and all(isinstance(x, int | float) for x in cats.values())
+        is_answer = answer in ("accept", "reject", "ignore") and any(
+            key in found for key in ("accept", "label", "cats", "_input_hash")
+        )
+        if is_answer or has_cats:
+            given.pop("label", None)
+            if not is_answer:
+                answer = "accept"
+            if answer != "ignore" and isinstance(label, str) and "accept" not in found:
+                given[f"{answer}ed"] = [label]
+            elif answer != "accept":
+                continue
+            elif "accept" in found:
+                given["labels"] = found["accept"]
+            elif isinstance(cats, dict):
+                given["labels"] = [name for name, value in cats.items() if value >= 0.5]
+        yield place, {**metadata, **given} if isinstance(metadata, dict) else given
 
 
 # Folders.

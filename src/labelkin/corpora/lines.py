@@ -16,7 +16,8 @@ import re
 import shlex
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
 from io import BytesIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -93,7 +94,6 @@ class ReadingError(ValueError):
         options = [
             f"--{name} {shlex.quote(one)}"
             for name, value in self.parameters.items()
-            if name != "quoted"  # not an option
             for one in ([f"{k}={v}" for k, v in value.items()] if name == "columns" else [value])
         ]
         return f"{self.message} Use {' '.join(options)}." if options else self.message
@@ -155,7 +155,7 @@ def decoded_lines(
     path = Path(source) if isinstance(source, str | os.PathLike) else None
     name = name or (path.name if path else "the stream")
     position, is_ascii = 0, True
-    with _unpacked(source, name) as (file, kind):
+    with _unpacked(source, name) as (file, kind), ExitStack() as stack:
         try:
             beginning = _peek(file)
         except _BROKEN as error:
@@ -170,11 +170,13 @@ def decoded_lines(
             codec = codecs.lookup(now).name
         except LookupError:
             raise ValueError(f"encoding must be one that Python knows, got {now!r}.") from None
+        readline: Callable[[int], bytes] = file.readline
         if codec.startswith(("utf-16", "utf-32")):
-            yield from _wide_lines(file, now, kind, path, name)
-            return
+            wide = TextIOWrapper(file, codec, newline="\n")
+            stack.callback(wide.detach)
+            codec, readline = "utf-8", partial(_read_transcoded, wide)
         codec = codec.removesuffix("-sig")  # which would remove a mark from every line
-        for number, raw in _numbered(file, kind, path, name):
+        for number, raw in _numbered(readline, kind, path, name):
             is_first = number == 1 and codec == "utf-8"
             line = raw.removeprefix(codecs.BOM_UTF8) if is_first else raw
             try:
@@ -195,46 +197,34 @@ def decoded_lines(
 def byte_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a file, unpacked if it is packed, after their numbers from 1."""
     with _unpacked(path, path.name) as (file, kind):
-        yield from _numbered(file, kind, path, path.name)
+        yield from _numbered(file.readline, kind, path, path.name)
 
 
 def _numbered(
-    file: BinaryIO, kind: str, path: Path | None, name: str
+    readline: Callable[[int], bytes], kind: str, path: Path | None, name: str
 ) -> Iterator[tuple[int, bytes]]:
     number, n_bytes = 0, 0
     try:
-        while line := file.readline(LONGEST_LINE + 1):
+        while line := readline(LONGEST_LINE + 1):
             number, n_bytes = number + 1, n_bytes + len(line)
             if len(line) > LONGEST_LINE:
-                raise _too_long(name, number)
+                raise ValueError(
+                    f"{line_of(name, number)}: a line may have {LONGEST_LINE:,} characters, and "
+                    "this one has more. Is it text, a document per line?"
+                )
             if kind and path is not None:
                 check_unpacked(path, n_bytes)
             yield number, line
-    except _BROKEN as error:
-        raise _not_whole(name, number + 1, kind, error) from None
-
-
-def _wide_lines(
-    file: BinaryIO, encoding: str, kind: str, path: Path | None, name: str
-) -> Iterator[str]:
-    """Yield the lines of UTF-16 and UTF-32, in which a line feed has several bytes."""
-    number, n_bytes = 0, 0
-    text = TextIOWrapper(file, encoding, newline="\n")
-    try:
-        while line := text.readline(LONGEST_LINE + 1):
-            number, n_bytes = number + 1, n_bytes + 2 * len(line)
-            if len(line) > LONGEST_LINE:
-                raise _too_long(name, number)
-            if kind and path is not None:
-                check_unpacked(path, n_bytes)
-            yield line.removeprefix("\ufeff") if number == 1 else line
     except UnicodeDecodeError as error:
-        rule = f"the text must be {encoding}, got {error}"
+        rule = f"the text must be {error.encoding}, got {error}"
         raise ValueError(f"{line_of(name, number + 1)}: {rule}.") from None
     except _BROKEN as error:
         raise _not_whole(name, number + 1, kind, error) from None
-    finally:
-        text.detach()
+
+
+def _read_transcoded(text: TextIOWrapper, size: int) -> bytes:
+    """Return a line of UTF-16 or UTF-32, whose line feed has several bytes, as UTF-8."""
+    return text.readline(size).encode()
 
 
 def _peek(file: BinaryIO) -> bytes:
@@ -255,13 +245,6 @@ def _not_whole(name: str, line: int, kind: str, error: Exception) -> ValueError:
     return ValueError(
         f"{line_of(name, line)}: a {kind} file must unpack to its end, and stops here or soon "
         f"after ({error}). Is the file cut off?"
-    )
-
-
-def _too_long(name: str, line: int) -> ValueError:
-    return ValueError(
-        f"{line_of(name, line)}: a line may have {LONGEST_LINE:,} characters, and this one has "
-        "more. Is it text, a document per line?"
     )
 
 
@@ -311,10 +294,9 @@ def table_rows(
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise ReadingError(
+            raise ValueError(
                 f"{place}: a row must be cells in whole quotes or none, got: {error}. Is the file "
-                "cut off, or is a quote part of a text?",
-                quoted=False,
+                "cut off? Double the quotes that are part of a text."
             ) from None
         finally:
             csv.field_size_limit(before)

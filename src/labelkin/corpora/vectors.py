@@ -112,10 +112,9 @@ def read_libsvm(
         raise ValueError(f"{paths[0].name}: labels must be finite numbers.")
     names = {x: str(int(x)) if x.is_integer() else repr(x) for x in sorted(set().union(*numbers))}
     label_sets = [{names[x] for x in labels} for labels in numbers]
+    width = max(X.shape[1] for X, _ in files)
     for path, (X, _) in zip(paths, files, strict=True):
         check_declared(path, X.shape[1], "features")
-    width = max(X.shape[1] for X, _ in files)
-    for X, _ in files:
         X.resize(X.shape[0], width)
     return _corpus(
         paths,
@@ -211,17 +210,16 @@ def _read_extreme_file(path: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
             f"{path.name}: the file must have the {n_documents} documents of its first line, got "
             f"{X.shape[0]}. Is it cut off?"
         )
-    columns = np.array([label for row in labels for label in row])
+    columns = np.array([label for row in labels for label in set(row)])
     wrong = columns[(columns < 0) | (columns >= n_labels) | (columns % 1 != 0)]
     if len(wrong):
         raise ValueError(
             f"{path.name}: labels must be numbers from 0 to {n_labels - 1}, got {wrong[0]:g}."
         )
-    indptr = np.cumsum([0, *map(len, labels)])
+    indptr = np.cumsum([0, *(len(set(row)) for row in labels)])
     cells = np.ones(len(columns)), columns.astype(np.int64), indptr
     Y = sparse.csr_array(cells, shape=(n_documents, n_labels))
-    Y.sum_duplicates()
-    Y.data[:] = 1.0
+    Y.sort_indices()
     X.eliminate_zeros()
     return X, Y
 

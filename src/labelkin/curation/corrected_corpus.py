@@ -241,7 +241,6 @@ class _TableRow:
             table_rows,
             name=documents.called,
             delimiter=documents.delimiter or ",",
-            quoted=documents.quoted,
         )
         self._delimiter = documents.delimiter or ","
         self._uris = documents.separator is None and are_uris(names)

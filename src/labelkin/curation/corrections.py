@@ -105,7 +105,7 @@ def chosen_changes(
 
 
 @dataclass
-class Corrections:
+class Corrections:  # numpydoc ignore=PR02
     """Changes to make in the documents of one corpus, and their counts.
 
     Parameters

@@ -88,7 +88,10 @@ def stratified_split(
 
     Returns
     -------
-    train, test : int arrays
+    train : array of int
+        Indices of the training documents.
+    test : array of int
+        Indices of the test documents.
 
     Examples
     --------

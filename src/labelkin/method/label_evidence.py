@@ -239,8 +239,8 @@ class SVMLabels(LinearLabelEvidence):
     rare : "prior" or "balanced", default "prior"
         Evidence of labels whose SVM returns one class only: ``"prior"``, the prior;
         ``"balanced"``, an SVM with equal weights of both classes, whose strength is set by the
-        logistic fit. (Weka standardises the noise of its solver, which other solvers do not
-        reproduce.)
+        logistic fit. Weka standardises the noise of its solver, which other solvers do not
+        reproduce.
     n_jobs : int, optional
         Number of labels fitted in parallel.
 

@@ -40,7 +40,7 @@ def unit_rows(X: ArrayLike | Any) -> sparse.csr_array | NDArray[np.float32]:
     Returns
     -------
     csr_array or array
-        float32; sparse with sorted indices if ``X`` is sparse, otherwise dense. Always a copy.
+        Of float32; sparse with sorted indices if ``X`` is sparse, otherwise dense. Always a copy.
 
     Examples
     --------

@@ -278,7 +278,7 @@ def _check_concepts(state: dict[str, Any]) -> None:
     try:
         uris, pairs = state["uris"], (state["broader"], state["disjoint"])
         columns = [uris, state["notations"], *state["labels"].values()]
-        others = [*state["alternatives"].values(), *state["notes"].values()]
+        others = [*state["alternatives"].values()]
         places = [owners for owners, _ in others]
         texts = [*columns, *(names for _, names in others), [state["name"], state["language"]]]
         fits = (

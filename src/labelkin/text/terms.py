@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.scikit_learn import read_numbers, unit_length
-from labelkin.text.words import SparseTransformer, WordCounts
+from labelkin.text.words import SparseTransformer, TextTransformer, WordCounts
 from labelkin.validation import check_choice, check_whole_number, validate_sparse
 
 Criterion = Literal["information_gain", "chi2"]
@@ -411,7 +411,7 @@ def titled_texts(documents: _Documents) -> Iterator[TitledText]:
             yield TitledText(" ".join(texts.get("title", "").split()), "\n".join(others))
 
 
-class TextView(SparseTransformer, BaseEstimator):
+class TextView(TextTransformer):
     r"""Vectors of one view of documents, texts or records, for a member of an ensemble.
 
     Terms are counted and weighed, rows have length 1. A document that lacks what is looked at, such
@@ -466,13 +466,6 @@ class TextView(SparseTransformer, BaseEstimator):
         self.n_words = n_words
         self.counts = counts
         self.scheme = scheme
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare texts as the input, for scikit-learn."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
 
     def fit(self, X: _Documents, y: Any = None) -> Self:
         """Learn which terms there are, and what they weigh.

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from itertools import pairwise
 from threading import Lock
 from typing import Any, Literal, NamedTuple, Self
 
@@ -62,9 +61,6 @@ _MARK = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 
-#: What :func:`html.unescape` looks for.
-_REFERENCE = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
-
 #: Different words whose columns are remembered at a time, about 100 MB.
 _REMEMBERED = 2**20
 #: The column of words that are not counted.
@@ -78,7 +74,18 @@ class SparseTransformer(TransformerMixin):
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
 
-class WordCounts(SparseTransformer, BaseEstimator):
+class TextTransformer(SparseTransformer, BaseEstimator):
+    """Transformers of texts."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Declare texts as the input, for scikit-learn."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+class WordCounts(TextTransformer):
     """Count the terms of texts.
 
     Each document goes through these steps, in the paper's order: mark-up is removed, the text is
@@ -93,7 +100,7 @@ class WordCounts(SparseTransformer, BaseEstimator):
     Parameters
     ----------
     language : str, default="english"
-        The language of the Snowball stemmer: ``"english"``, ``"german"``, ``"porter"`` …
+        A language of the Snowball stemmer, for example ``"german"`` or ``"porter"``.
     stop_words : {"auto", "smart"}, iterable of str or None, default="auto"
         Words to leave out, in any case. ``"auto"``: the SMART list for English, none for other
         languages. ``"smart"``: the SMART list for any. ``None``: leave out nothing.
@@ -144,13 +151,6 @@ class WordCounts(SparseTransformer, BaseEstimator):
         self.min_documents = min_documents
         self.markup = markup
         self.token_pattern = token_pattern
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare texts as the input, for scikit-learn."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
 
     def fit(self, X: Iterable[str], y: Any = None) -> Self:
         """Learn the terms; reads the texts once.
@@ -256,16 +256,9 @@ class WordCounts(SparseTransformer, BaseEstimator):
         """
         check_is_fitted(self)
         known = self.vocabulary_
-        count = self._counter(
+        return self._counter(
             lambda term: known.get(term, _LEFT_OUT), lambda: len(known), most_words
         )
-
-        def counted(X: Iterable[str]) -> sparse.csr_matrix:
-            counts = count(X)
-            counts.sort_indices()
-            return counts
-
-        return counted
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the terms in column order.
@@ -312,7 +305,9 @@ class WordCounts(SparseTransformer, BaseEstimator):
                 values.extend(counts.values())
                 ends.append(len(indices))
             parts = (np.array(values, dtype=np.float64), np.array(indices), np.array(ends))
-            return sparse.csr_matrix(parts, shape=(len(ends) - 1, n_columns()))
+            found = sparse.csr_matrix(parts, shape=(len(ends) - 1, n_columns()))
+            found.sort_indices()
+            return found
 
         return count
 
@@ -396,70 +391,31 @@ def surface_forms(text: str, counts: WordCounts) -> dict[str, list[SurfaceForm]]
     """
     stem = cache(snowball_stemmer(counts.language) if counts.stem else str)
     found: dict[str, list[SurfaceForm]] = {}
-    for word, start, end in _traced_words(text, counts):
+    for word, start, end in _placed_words(text, counts):
         term = "" if word.lower() in counts.stop_words_ else stem(word)
         if term in counts.vocabulary_:
             found.setdefault(term, []).append(SurfaceForm(text[start:end], start, end))
     return found
 
 
-class _Traced(NamedTuple):
-    """A text, and the start and end of each of its characters in the original text."""
+def _placed_words(text: str, counts: WordCounts) -> Iterator[tuple[str, int, int]]:
+    """Yield the words of a text with their positions in it.
 
-    text: str
-    starts: list[int]
-    ends: list[int]
-
-
-def _traced_words(text: str, counts: WordCounts) -> Iterator[tuple[str, int, int]]:
-    """Yield the words of :func:`word_finder`, each with its place in the original text."""
-    traced = _Traced(text, list(range(len(text))), list(range(1, len(text) + 1)))
+    Where decoding or composing letters changes the length of a part between blanks, its words have
+    the position of the whole part.
+    """
+    pattern = _compile(counts.token_pattern)
     if counts.markup:
-        traced = _rewrite(traced, _matches(_MARK, traced.text, lambda mark: " "))
-        traced = _rewrite(traced, _matches(_REFERENCE, traced.text, html.unescape))
-    traced = _rewrite(traced, _compositions(traced.text))
-    traced = traced._replace(text=_plain(traced.text))
-    if counts.language in _TURKISH:
-        traced = traced._replace(text=traced.text.translate(_DOTTED_AND_DOTLESS))
-    # İ is the only letter whose small form is longer.
-    traced = _rewrite(traced, _matches(re.compile("İ"), traced.text, str.lower))
-    for match in _compile(counts.token_pattern).finditer(traced.text.lower()):
-        if match[0]:
-            yield match[0], traced.starts[match.start()], traced.ends[match.end() - 1]
-
-
-def _matches(
-    pattern: re.Pattern[str], text: str, replace: Callable[[str], str]
-) -> Iterator[tuple[int, int, str]]:
-    return ((*match.span(), replace(match[0])) for match in pattern.finditer(text))
-
-
-def _compositions(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the letters with their signs that NFC replaces, and the replacement."""
-    if unicodedata.is_normalized("NFC", text):
-        return
-    edges = [i for i, sign in enumerate(text) if i == 0 or not _may_join(sign)]
-    for start, end in pairwise([*edges, len(text)]):
-        yield start, end, unicodedata.normalize("NFC", text[start:end])
-
-
-def _may_join(sign: str) -> bool:
-    """Return whether a sign is a mark, or a vowel or final of Hangul."""
-    return unicodedata.category(sign)[0] == "M" or "\u1160" <= sign <= "\u11ff"
-
-
-def _rewrite(traced: _Traced, changes: Iterable[tuple[int, int, str]]) -> _Traced:
-    """Replace parts of a text; a replacement has the place of the replaced part."""
-    pieces, starts, ends, last = [], [], [], 0
-    for start, end, new in changes:
-        if new == traced.text[start:end]:
-            continue
-        pieces += [traced.text[last:start], new]
-        starts += traced.starts[last:start] + [traced.starts[start]] * len(new)
-        ends += traced.ends[last:start] + [traced.ends[end - 1]] * len(new)
-        last = end
-    pieces.append(traced.text[last:])
-    return _Traced("".join(pieces), starts + traced.starts[last:], ends + traced.ends[last:])
+        text = _MARK.sub(lambda mark: " " * len(mark[0]), text)
+    for part in re.finditer(r"\S+", text):
+        written, first = part[0], part.start()
+        decoded = html.unescape(written) if counts.markup else written
+        plain = _lowered(decoded, counts.language)
+        is_kept = _plain(decoded) == written.replace("’", "'") and len(plain) == len(written)
+        for match in pattern.finditer(plain):
+            start, end = match.span() if is_kept else (0, len(written))
+            if match[0]:
+                yield match[0], first + start, first + end
 
 
 def remove_markup(text: str) -> str:
@@ -488,14 +444,13 @@ def remove_markup(text: str) -> str:
 def word_finder(token_pattern: str, *, language: str, markup: bool) -> Callable[[str], list[str]]:
     """Return the function from a text to its words, in order."""
     find = _compile(token_pattern).findall
+    return lambda text: find(_lowered(remove_markup(text) if markup else text, language))
 
-    def words(text: str) -> list[str]:
-        text = _plain(remove_markup(text) if markup else text)
-        if language in _TURKISH:
-            text = text.translate(_DOTTED_AND_DOTLESS)
-        return find(text.lower())
 
-    return words
+def _lowered(text: str, language: str) -> str:
+    """Return a text in lower case, with one spelling of each letter."""
+    text = _plain(text)
+    return (text.translate(_DOTTED_AND_DOTLESS) if language in _TURKISH else text).lower()
 
 
 def _compile(token_pattern: str) -> re.Pattern[str]:

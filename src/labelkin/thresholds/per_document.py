@@ -94,7 +94,7 @@ class _ByProbabilities(ThresholdRule):
         """Learn nothing."""
 
 
-class MCut(_ByProbabilities):
+class MCut(_ByProbabilities):  # numpydoc ignore=PR02
     """Cut each document in the largest gap between its sorted probabilities (Largeron et al. 2012).
 
     Of equally large gaps the highest is used. A document without a gap (one open label, or all
@@ -159,7 +159,7 @@ _MISSED = 1e-14
 _BLOCK = 1 << 16
 
 
-class ExpectedF1(_ByProbabilities):
+class ExpectedF1(_ByProbabilities):  # numpydoc ignore=PR02
     """Decide the label set with the highest expected F1 of each document.
 
     Labels are treated as independent. Of equally good sets (to a share of 1e-12) the smallest is

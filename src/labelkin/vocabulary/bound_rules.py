@@ -164,23 +164,16 @@ class BoundRules:
         return result
 
     def _accepted(self, scores: _Floats, decided: _Bools) -> _Bools:
-        """Return the decisions of a document, the best first, that break no rule.
-
-        Every exclusive group has one seat. A label takes the seats of its groups and of those of
-        its broader labels, and is left out if another label has one of them.
-        """
-        inside, taken = np.zeros_like(decided), dict[int, int]()
+        """Return the decisions of a document, the best first, that break no rule."""
+        inside, closed = np.zeros_like(decided), scores == -np.inf
         for j in sorted(np.flatnonzero(decided).tolist(), key=lambda j: (-scores[j], j)):
-            if inside[j]:
+            broader = self._broader(j)
+            if inside[j] or closed[broader].any():
                 continue
-            broader = self._reach.indices[self._reach.indptr[j] : self._reach.indptr[j + 1]]
-            seats = slice(self._seats.indptr[j], self._seats.indptr[j + 1])
-            groups, labels = self._seats.indices[seats].tolist(), self._seats.data[seats].tolist()
-            wanted = dict(zip(groups, labels, strict=True))
-            is_free = all(taken.get(group, label) == label for group, label in wanted.items())
-            if is_free and scores[broader].min() > -np.inf:
-                inside[broader] = True
-                taken.update(wanted)
+            inside[broader] = True
+            for group in self._member[broader].indices:
+                closed[list(self.groups[group])] = True
+            closed[broader] = False
         return inside
 
     def _read_log_odds(self, log_odds: Any) -> _Floats:
@@ -204,7 +197,8 @@ class BoundRules:
             document = first if documents is None else int(documents[first])
             raise ValueError(
                 f"{what} must keep the rules, but document {document} has "
-                f"{self._clash(known[first])} ({clash.sum()} such documents). Remove one of both."
+                f"{', while '.join(self._clash(known[first]))} ({clash.sum()} such documents). "
+                "Remove one of both."
             )
         rejected |= (seats @ self._member.T).toarray() > 0
         rejected = _reached(rejected & ~accepted, self._reach.T)
@@ -218,26 +212,42 @@ class BoundRules:
         seats = sparse.coo_array(stored @ self._member)
         return np.unique(np.concatenate([lacking, seats.row[seats.data > 1]]))
 
-    def _clash(self, known: _Floats) -> str:
+    def check_possible(self) -> None:
+        """Raise for implications in a circle, and for labels that imply two exclusive labels."""
+        try:
+            TopologicalSorter(broader_labels(self.implies)).prepare()
+        except CycleError as error:
+            circle = " implies ".join(repr(self.names[j]) for j in error.args[1][::-1])
+            raise ValueError(
+                f"Implications must not run in a circle, got {circle}: these labels are always "
+                "together. Merge them into one label, or drop one of the implications."
+            ) from None
+        seats = sparse.coo_array(self._reach @ self._member)
+        for j in seats.row[seats.data > 1].tolist():
+            alone = np.where(np.arange(len(self.names)) == j, 1.0, np.nan)
+            raise ValueError(
+                f"Rules must leave every label possible, but {self.names[j]!r} can never occur: "
+                f"{self._clash(alone)[1]}. Drop one of these rules."
+            )
+
+    def _clash(self, known: _Floats) -> tuple[str, str]:
         """Return two known labels of a document that break a rule, and the rule, for a message."""
         names = self.names
         broader_of = {j: self._broader(j) for j in np.flatnonzero(known == 1).tolist()}
         for j, broader in broader_of.items():
             for k in broader:
                 if known[k] == 0:
-                    rule = implication(names[j], names[k])
-                    return f"{names[j]!r} accepted and {names[k]!r} rejected, while {rule}"
+                    both = f"{names[j]!r} accepted and {names[k]!r} rejected"
+                    return both, f"{names[j]!r} implies {names[k]!r}"
         for group in self.groups:
             ways = [(j, k) for k in group for j, broader in broader_of.items() if k in broader]
             if len({k for _, k in ways}) > 1:
                 break
-        (one, first), (other, second) = ways[0], next(way for way in ways if way[1] != ways[0][1])
-        implied = [implication(names[j], names[k]) for j, k in ((one, first), (other, second))]
-        reasons = [
-            x for x, j, k in zip(implied, (one, other), (first, second), strict=True) if j != k
-        ]
-        why = ", ".join([*reasons, exclusion(names[first], names[second])])
-        return f"{names[one]!r} accepted and {names[other]!r} accepted, while {why}"
+        two = ways[0], next(way for way in ways if way[1] != ways[0][1])
+        reasons = [f"{names[j]!r} implies {names[k]!r}" for j, k in two if j != k]
+        first, second = (names[k] for _, k in two)
+        why = ", ".join([*reasons, f"{first!r} and {second!r} exclude each other"])
+        return " and ".join(f"{names[j]!r} accepted" for j, _ in two), why
 
     def _broader(self, column: int) -> list[int]:
         """Return the columns of a label and its broader labels."""
@@ -247,7 +257,10 @@ class BoundRules:
     @cached_property
     def _distinct_groups(self) -> list[list[int]]:
         """Groups that are not part of another."""
-        return [list(group) for group in without_contained(self.groups)]  # type: ignore[arg-type]
+        both = sparse.coo_array(self._member.T @ self._member)
+        sizes = np.array([len(group) for group in self.groups], dtype=np.int64)
+        contained = {*both.row[(both.row != both.col) & (both.data == sizes[both.row])].tolist()}
+        return [list(group) for i, group in enumerate(self.groups) if i not in contained]
 
     @cached_property
     def _reach(self) -> sparse.csr_array:
@@ -272,12 +285,6 @@ class BoundRules:
         index = np.repeat(np.arange(len(self.groups)), [len(group) for group in self.groups])
         ones = np.ones(len(column), dtype=np.int64)
         return sparse.csr_array((ones, (column, index)), (len(self.names), len(self.groups)))
-
-    @cached_property
-    def _seats(self) -> sparse.csr_array:
-        """1 + the column by which a label and its broader labels are in a group."""
-        numbered = sparse.csr_array(self._member * np.arange(1, len(self.names) + 1)[:, np.newaxis])
-        return sparse.csr_array(self._reach @ numbered)
 
 
 def at_most_one(log_odds: _Floats) -> _Floats:
@@ -345,26 +352,6 @@ def broader_labels(implies: _Pairs) -> dict[Hashable, list[Hashable]]:
     return graph
 
 
-def narrower_first(implies: _Pairs) -> list[Hashable]:
-    """Return the labels of the implications, each before its broader ones; a circle is an error.
-
-    Examples
-    --------
-    >>> narrower_first([("dog", "animal"), ("poodle", "dog")])
-    ['poodle', 'dog', 'animal']
-    """
-    narrower = broader_labels((broader, narrower) for narrower, broader in implies)
-    try:
-        return list(TopologicalSorter(narrower).static_order())
-    except CycleError as error:
-        cycle = error.args[1]
-        raise ValueError(
-            f"Implications must not run in a circle, got {' implies '.join(map(repr, cycle))}: "
-            "these labels are always "
-            "together. Merge them into one label, or drop one of the implications."
-        ) from None
-
-
 def nearest(start: Hashable, graph: _Graph, kept: Collection[Hashable]) -> list[Hashable]:
     """Return the first kept labels on every path from ``start``, without ``start``.
 
@@ -380,39 +367,6 @@ def nearest(start: Hashable, graph: _Graph, kept: Collection[Hashable]) -> list[
         met.update(dict.fromkeys(new))
         queue.extend(label for label in new if label not in kept)
     return [label for label in met if label in kept]
-
-
-def check_possible(
-    groups: Sequence[Collection[Hashable]], implies: Collection[tuple[Hashable, Hashable]]
-) -> None:
-    """Raise if a label can never occur because it implies two exclusive labels."""
-    graph = broader_labels(implies)
-    # For each group that a label and its broader labels reach: the one of its labels reached.
-    reached: dict[Hashable, dict[int, Hashable]] = {}
-    for index, group in enumerate(groups):
-        for label in group:
-            reached.setdefault(label, {})[index] = label
-    for label in reversed(narrower_first(implies)):
-        mine = reached.setdefault(label, {})
-        for broader in graph.get(label, ()):
-            for index, member in reached.get(broader, {}).items():
-                if (other := mine.setdefault(index, member)) != member:
-                    reasons = [implication(label, x) for x in (other, member) if x != label]
-                    raise ValueError(
-                        f"Rules must leave every label possible, but {label!r} can never occur: "
-                        f"{' and '.join(reasons)}, while {exclusion(other, member)}. Drop one of "
-                        "these rules."
-                    )
-
-
-def implication(narrower: Hashable, broader: Hashable) -> str:
-    """Return that a label implies another, for a message."""
-    return f"{narrower!r} implies {broader!r}"
-
-
-def exclusion(first: Hashable, second: Hashable) -> str:
-    """Return that two labels are exclusive, for a message."""
-    return f"{first!r} and {second!r} exclude each other"
 
 
 def groups_of(pairs: Iterable[tuple[Hashable, Hashable]]) -> list[_Group]:
@@ -443,23 +397,6 @@ def groups_of(pairs: Iterable[tuple[Hashable, Hashable]]) -> list[_Group]:
             del free[one][other], free[other][one]
         groups.append(tuple(group))
     return groups
-
-
-def without_contained(groups: Sequence[Collection[Hashable]]) -> list[Collection[Hashable]]:
-    """Leave out groups that are contained in another group; the groups are distinct.
-
-    Examples
-    --------
-    >>> without_contained([("a", "b"), ("b", "c", "a"), ("c", "d")])
-    [('b', 'c', 'a'), ('c', 'd')]
-    """
-    holders: dict[Hashable, set[int]] = {}
-    for index, group in enumerate(groups):
-        for label in group:
-            holders.setdefault(label, set()).add(index)
-    return [
-        group for group in groups if len(set.intersection(*map(holders.__getitem__, group))) == 1
-    ]
 
 
 def projected(slots: Sequence[Collection[Hashable]]) -> list[_Group]:

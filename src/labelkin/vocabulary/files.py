@@ -8,7 +8,6 @@ of the file.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -21,6 +20,7 @@ from threading import Lock
 from typing import Any
 
 from labelkin.corpora.lines import decoded_lines, stem_of, table_rows
+from labelkin.corpora.tables import find_delimiter
 from labelkin.vocabulary.bound_rules import groups_of
 from labelkin.vocabulary.record import Concept, Vocabulary
 from labelkin.vocabulary.rules import Rules
@@ -113,7 +113,8 @@ def read_relations(path: str | os.PathLike[str]) -> Rules:
     Parameters
     ----------
     path : str or path
-        A ``.csv`` or ``.tsv`` file. A header and blank lines are skipped.
+        A ``.csv`` or ``.tsv`` file. A header may name the columns in another order.
+        Blank lines are skipped.
 
     Returns
     -------
@@ -148,35 +149,35 @@ def _relations(path: Path) -> Iterator[tuple[str, str, str]]:
             "Rename it."
         )
     _check_file(path)
-    header = ["narrower", "broader", "relation"]
+    columns = ["narrower", "broader", "relation"]
     rows = table_rows(decoded_lines(path, "utf-8-sig"), path.name, _DELIMITERS[ending])
     for number, (place, cells) in enumerate(rows):
         row = [cell.strip() for cell in cells]
-        names = [cell.lower() for cell in row]
-        if not any(row) or (number == 0 and names in (header, header[:2])):
+        if not any(row):
             continue
-        if number == 0 and sorted(names) in (sorted(header), sorted(header[:2])):
-            raise ValueError(
-                f"{place}: the columns must be narrower, broader, relation in this order, got "
-                f"{', '.join(names)}. Move the columns."
-            )
+        names = [cell.lower() for cell in row]
+        if number == 0 and {"narrower", "broader"} <= {*names} <= {*columns}:
+            columns = list(dict.fromkeys([*names, "relation"]))
+            continue
         if len(row) not in (2, 3):
             raise ValueError(
                 f"{place}: a row must have 2 or 3 columns (narrower, broader, relation), got "
                 f"{len(row)}. Is the delimiter right? Labels that contain it need quotes."
             )
-        relation = row[2].lower() if len(row) == 3 and row[2] else "broader"
+        named = dict(zip(columns, [*row, ""], strict=False))
+        narrower, broader = named["narrower"], named["broader"]
+        relation = named["relation"].lower() or "broader"
         if relation not in ("broader", "excludes"):
             raise ValueError(
-                f"{place}: relation must be 'broader' or 'excludes', got {row[2]!r}. Leave other "
-                "relations out."
+                f"{place}: relation must be 'broader' or 'excludes', got {named['relation']!r}. "
+                "Leave other relations out."
             )
-        if not row[0] or not row[1] or row[0] == row[1]:
+        if not narrower or not broader or narrower == broader:
             raise ValueError(
-                f"{place}: a row must name two different labels, got {row[0]!r} and {row[1]!r}. "
+                f"{place}: a row must name two different labels, got {narrower!r} and {broader!r}. "
                 "Complete it or leave it out."
             )
-        yield relation, row[0], row[1]
+        yield relation, narrower, broader
 
 
 def _check_file(path: Path) -> None:
@@ -190,7 +191,8 @@ def _check_file(path: Path) -> None:
 def _read_table(path: Path, ending: str, language: str | None) -> Vocabulary:
     lines = list(decoded_lines(path, "utf-8-sig"))
     first = next((line for line in lines if line.strip()), "")
-    rows = table_rows(lines, path.name, _delimiter(first, ending), quoted=ending == ".csv")
+    delimiter = find_delimiter(first, "," if ending == ".csv" else "\t", (), ())
+    rows = table_rows(lines, path.name, delimiter, quoted=ending == ".csv")
     untagged = (language or "").lower()
     concepts = list(_concepts(path.name, [(place, row) for place, row in rows if any(row)]))
     if not concepts:
@@ -205,41 +207,27 @@ def _read_table(path: Path, ending: str, language: str | None) -> Vocabulary:
         raise ValueError(f"{path.name}: {error}") from None
 
 
-def _delimiter(first: str, ending: str) -> str:
-    """Return the most frequent delimiter of the first line."""
-    usual = "," if ending == ".csv" else "\t"
-    cells = {sign: len(next(csv.reader([first], delimiter=sign))) for sign in (usual, ";", "\t")}
-    return max(cells, key=lambda sign: cells[sign])
-
-
 def _concepts(name: str, rows: Sequence[tuple[str, list[str]]]) -> Iterator[Concept]:
     header = [cell.strip().lower() for cell in rows[0][1]] if rows else []
     columns = _columns(name, header)
-    n_cells = len(header)
-    for place, row in rows[1:] if columns else rows:
+    widths, hint = [len(header)], "Is the delimiter right, and the file whole?"
+    if columns is None:
+        header, columns = ["", "", "notation"], (0, {"": 1})
+        widths, hint = [2, 3], "Name columns by a header: uri, label_en, notation."
+    else:
+        rows = rows[1:]
+    notation = header.index("notation") if "notation" in header else len(header)
+    for place, row in rows:
         cells = [cell.strip() for cell in row]
-        if columns is None:
-            if len(cells) not in (2, 3):
-                raise ValueError(
-                    f"{place}: a table without a header must have 2 or 3 columns (label, name, "
-                    f"notation), got {len(cells)}. Name columns by a header: uri, label_en, "
-                    "notation."
-                )
-            names = {"": cells[1]} if cells[1] else {}
-            uri, notation = cells[0], cells[2] if len(cells) == 3 else ""
-        else:
-            if len(cells) != n_cells:
-                raise ValueError(
-                    f"{place}: a row must have the header's {n_cells} cells, got {len(cells)}. Is "
-                    "the delimiter right, and the file whole?"
-                )
-            names = {tag: cells[j] for tag, j in columns[1].items() if cells[j]}
-            uri = cells[columns[0]]
-            notation = cells[header.index("notation")] if "notation" in header else ""
+        if len(cells) not in widths:
+            rule = f"a row must have {' or '.join(map(str, widths))} cells"
+            raise ValueError(f"{place}: {rule}, got {len(cells)}. {hint}")
+        uri = cells[columns[0]]
         uri = uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
         if not uri:
             raise ValueError(f"{place}: a concept must have a URI, got an empty cell.")
-        yield Concept(uri, names, notation)
+        names = {tag: cells[j] for tag, j in columns[1].items() if cells[j]}
+        yield Concept(uri, names, "".join(cells[notation : notation + 1]))
 
 
 def _columns(name: str, header: Sequence[str]) -> tuple[int, dict[str, int]] | None:
@@ -313,7 +301,7 @@ def read_skos(data: bytes, file: str, name: str, language: str | None = None) ->
 def _concepts_in(
     rdflib: Any, graph: Any, uris: Iterable[str], broader: set[_Pair]
 ) -> list[Concept]:
-    """Return concepts with their names, notations, broader concepts and notes, by URI."""
+    """Return concepts with their names, notations and broader concepts, by URI."""
     above: dict[str, list[str]] = {}
     for narrow, broad in sorted(broader):
         above.setdefault(str(narrow), []).append(str(broad))
@@ -324,7 +312,6 @@ def _concepts_in(
     for uri, hidden in literals.all(skos.hiddenLabel, "hiddenLabel").items():
         for tag, texts in hidden.items():
             others.setdefault(uri, {}).setdefault(tag, []).extend(texts)
-    notes = literals.first(skos.definition) | literals.first(skos.scopeNote)
     return [
         Concept(
             uri,
@@ -332,7 +319,6 @@ def _concepts_in(
             min(notations.get(uri, {"": ""}).values()),
             {tag: tuple(dict.fromkeys(texts)) for tag, texts in others.get(uri, {}).items()},
             tuple(above.get(uri, ())),
-            notes.get(uri, {}),
         )
         for uri in sorted(uris)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from labelkin.validation import abbreviate
 from labelkin.vocabulary.record import Vocabulary
 
-#: The least share of common pairs of letters, the number of names that are then compared letter by
-#: letter, and their least similarity.
-_SHARED, _COMPARED, _ALIKE = 0.2, 50, 0.65
+#: The least similarity of a name to a text.
+_ALIKE = 0.65
 
 
 class FoundLabel(NamedTuple):
@@ -373,7 +372,7 @@ class _InOneLanguage:
 
 
 class SimilarNames:
-    """Search for names that are spelled nearly like a text, its first letters or one of its words.
+    """Search for names that are spelled nearly like a text, or have such a word.
 
     Parameters
     ----------
@@ -384,51 +383,22 @@ class SimilarNames:
     --------
     >>> names = SimilarNames(["wheat", "sweet wine", "gold", "Winter wheat"])
     >>> names.near("wheet")
-    [0, 1, 3]
+    [0, 3, 1]
     >>> names.near("Glod"), names.near("aluminium")
     ([2], [])
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._names = [name.casefold() for name in names]
-        places: dict[str, list[int]] = {}
-        for place, name in enumerate(self._names):
-            for pair in set(_letter_pairs(name)):
-                places.setdefault(pair, []).append(place)
-        self._places = {pair: np.array(found) for pair, found in places.items()}
+        self._places: dict[str, list[int]] = {}
+        for place, name in enumerate(names):
+            folded = name.casefold()
+            for text in {folded, *folded.split()}:
+                self._places.setdefault(text, []).append(place)
 
     def near(self, text: str, most: int = 8) -> list[int]:
         """Return the places of the names that are similar to a text, most similar first."""
         wanted = " ".join(text.casefold().split())
-        pairs = Counter(_letter_pairs(wanted))
-        found = [self._places[pair] for pair in pairs if pair in self._places]
-        if len(wanted) < 3 or not found:
+        if len(wanted) < 3:
             return []
-        shared = np.bincount(np.concatenate(found), minlength=len(self._names))
-        candidates = np.flatnonzero(shared >= _SHARED * len(pairs))
-        lengths = np.array([len(self._names[place]) for place in candidates])
-        order = np.lexsort((lengths, -shared[candidates]))[:_COMPARED]
-        alike = [(_likeness(wanted, self._names[place]), place) for place in candidates[order]]
-        best = sorted((-like, int(place)) for like, place in alike if like >= _ALIKE)
-        return [place for _, place in best[:most]]
-
-
-def _letter_pairs(name: str) -> list[str]:
-    """Return the pairs of letters of each word, its beginning included."""
-    return [
-        padded[i : i + 2]
-        for padded in (f" {word}" for word in name.split())
-        for i in range(len(padded) - 1)
-    ]
-
-
-def _likeness(wanted: str, name: str) -> float:
-    """Return the similarity of a name as a whole or, a little less, of its beginning or a word."""
-    parts = {name[: len(wanted)], *name.split()} - {name}
-    matcher = SequenceMatcher(b=wanted, autojunk=False)
-    matcher.set_seq1(name)
-    best = matcher.ratio()
-    for part in parts:
-        matcher.set_seq1(part)
-        best = max(best, 0.95 * matcher.ratio())
-    return best
+        found = get_close_matches(wanted, self._places, most, _ALIKE)
+        return list(dict.fromkeys(place for one in found for place in self._places[one]))[:most]

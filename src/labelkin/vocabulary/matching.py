@@ -15,7 +15,7 @@ from labelkin.label_matrix import LabelMatrix
 from labelkin.validation import abbreviate
 from labelkin.vocabulary.files import read_relations, read_vocabulary
 from labelkin.vocabulary.label_names import LabelNames
-from labelkin.vocabulary.record import LANGUAGE_CODES, Vocabulary
+from labelkin.vocabulary.record import LANGUAGE_CODES, Concept, Vocabulary
 from labelkin.vocabulary.rules import Rules, rules_of
 
 
@@ -43,7 +43,9 @@ def corpus_vocabulary(
         like_texts = found.language_like(LANGUAGE_CODES.get(text_language, text_language))
         return found if label_language or like_texts is None else found.shown_in(like_texts)
     if corpus.display_names:
-        return Vocabulary.of_names(corpus.display_names, name=corpus.name, language=label_language)
+        language = (label_language or "").lower()
+        named = (Concept(label, {language: name}) for label, name in corpus.display_names.items())
+        return Vocabulary.of(named, name=corpus.name, language=language)
     if label_language is not None:
         raise ValueError(
             f"--label-language is of the names in a vocabulary, and {corpus.name} has none beside "

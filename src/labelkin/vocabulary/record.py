@@ -43,8 +43,6 @@ class Concept(NamedTuple):
         Other names by language, for search.
     broader : tuple of str
         URIs of the concepts above it.
-    notes : mapping of str to str
-        Its definition or scope, by language.
 
     Examples
     --------
@@ -59,7 +57,6 @@ class Concept(NamedTuple):
     notation: str = ""
     alternatives: Mapping[str, tuple[str, ...]] = {}
     broader: tuple[str, ...] = ()
-    notes: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +75,7 @@ class Vocabulary:
         Language → the preferred label of each concept; may be empty.
     notations : tuple of str
         The code of each concept; may be empty.
-    alternatives, notes : dict of str to (array, tuple of str)
+    alternatives : dict of str to (array, tuple of str)
         Language → positions of concepts, and a text for each.
     broader, disjoint : array of int, (n_pairs, 2)
         Positions of a concept and of a broader one, or of one that excludes it.
@@ -109,7 +106,6 @@ class Vocabulary:
     labels: dict[str, tuple[str, ...]]
     notations: tuple[str, ...]
     alternatives: dict[str, _Marked] = field(default_factory=dict)
-    notes: dict[str, _Marked] = field(default_factory=dict)
     broader: _Pairs = field(default_factory=lambda: np.zeros((0, 2), np.int32))
     disjoint: _Pairs = field(default_factory=lambda: np.zeros((0, 2), np.int32))
     replaced: dict[str, str] = field(default_factory=dict)
@@ -172,32 +168,12 @@ class Vocabulary:
             uris=uris,
             labels=labels,
             notations=tuple(concept.notation for concept in kept),
-            alternatives=_marked(kept, "alternatives"),
-            notes=_marked(kept, "notes"),
+            alternatives=_alternatives(kept),
             broader=_pairs(broader),
             disjoint=_pairs(apart),
             replaced={old: new for old, new in successors.items() if new in place},
         )
         return made.shown_in(language)
-
-    @classmethod
-    def of_names(
-        cls, names: Mapping[str, str], *, name: str = "labels", language: str | None = None
-    ) -> Vocabulary:
-        """Return the vocabulary of labels with one name each, as a corpus has them.
-
-        Parameters
-        ----------
-        names : mapping of str to str
-            Label → its name.
-        name : str, default "labels"
-            Name of the vocabulary.
-        language : str, optional
-            Language of the names, if known.
-        """
-        tag = (language or "").lower()
-        concepts = (Concept(label, {tag: text}) for label, text in names.items())
-        return cls.of(concepts, name=name, language=tag)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -273,9 +249,12 @@ class Vocabulary:
             self.uris[place],
             {tag: texts[place] for tag, texts in self.labels.items() if texts[place]},
             self.notations[place],
-            _at(place, self.alternatives),
+            {
+                tag: texts[_rows(owners, place)]
+                for tag, (owners, texts) in self.alternatives.items()
+                if texts[_rows(owners, place)]
+            },
             tuple(self.uris[above] for above in self.broader[_rows(self.broader[:, 0], place), 1]),
-            {tag: texts[0] for tag, texts in _at(place, self.notes).items()},
         )
 
     def current(self, uri: str) -> str:
@@ -397,11 +376,6 @@ def _rows(owners: NDArray[np.int32], place: int) -> slice:
     return slice(first, last)
 
 
-def _at(place: int, marked: Mapping[str, _Marked]) -> dict[str, tuple[str, ...]]:
-    found = {tag: texts[_rows(owners, place)] for tag, (owners, texts) in marked.items()}
-    return {tag: texts for tag, texts in found.items() if texts}
-
-
 def _followed(replaced: Mapping[str, str]) -> dict[str, str]:
     """Return the last successor of each replaced URI; circles are left out."""
     followed: dict[str, str] = {}
@@ -419,13 +393,12 @@ def _followed(replaced: Mapping[str, str]) -> dict[str, str]:
     return followed
 
 
-def _marked(concepts: Sequence[Concept], what: str) -> dict[str, _Marked]:
-    """Return the texts of some concepts by language, in the order of the concepts."""
+def _alternatives(concepts: Sequence[Concept]) -> dict[str, _Marked]:
+    """Return the alternative names of concepts by language, in the order of the concepts."""
     found: dict[str, list[tuple[int, str]]] = {}
     for i, concept in enumerate(concepts):
-        for tag, texts in getattr(concept, what).items():
-            each = [texts] if isinstance(texts, str) else texts
-            found.setdefault(tag, []).extend((i, text) for text in each if text)
+        for tag, texts in concept.alternatives.items():
+            found.setdefault(tag, []).extend((i, text) for text in texts if text)
     return {
         tag: (np.array([i for i, _ in pairs], dtype=np.int32), tuple(text for _, text in pairs))
         for tag, pairs in sorted(found.items())

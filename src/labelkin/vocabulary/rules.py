@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import gammaln
+from scipy.stats import hypergeom
 
 from labelkin.label_matrix import read_labels
 from labelkin.label_matrix.record import name_array
@@ -22,7 +22,6 @@ from labelkin.validation import abbreviate, check_distinct
 from labelkin.vocabulary.bound_rules import (
     BoundRules,
     broader_labels,
-    check_possible,
     groups_of,
     nearest,
     projected,
@@ -42,12 +41,12 @@ _SHORT = 6
 _LINES = 20
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Rules:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Rules:  # numpydoc ignore=PR02
     """Implications between labels, and groups of labels that exclude each other.
 
-    The order of implications, and of labels in a group, has no effect on equality; the order of
-    groups has, because log-odds are conditioned group by group.
+    Implications, and the labels of a group, are sorted. The order of groups is kept, because
+    log-odds are conditioned group by group.
 
     Parameters
     ----------
@@ -62,8 +61,8 @@ class Rules:
     >>> rules = Rules(exclusive=[("cat", "dog")], implies=[("poodle", "dog"), ("dog", "animal")])
     >>> print(rules)
     at most one of 'cat', 'dog'
-    'poodle' implies 'dog'
     'dog' implies 'animal'
+    'poodle' implies 'dog'
     >>> bound = rules.bind(["animal", "cat", "dog", "poodle"])
     >>> bound.complete_known([[np.nan, np.nan, np.nan, 1]])
     array([[1., 0., 1., 1.]])
@@ -75,12 +74,9 @@ class Rules:
     def __post_init__(self) -> None:
         groups = [_read_group(group) for group in _in_order(self.exclusive, "exclusive")]
         pairs = [_read_pair(pair) for pair in _in_order(self.implies, "implies")]
-        distinct: dict[frozenset[Hashable], tuple[Hashable, ...]] = {}
-        for group in groups:
-            distinct.setdefault(frozenset(group), group)
-        object.__setattr__(self, "exclusive", tuple(distinct.values()))
-        object.__setattr__(self, "implies", tuple(dict.fromkeys(pairs)))
-        check_possible(tuple(self.exclusive), self.implies)
+        object.__setattr__(self, "exclusive", tuple(dict.fromkeys(groups)))
+        object.__setattr__(self, "implies", tuple(sorted(set(pairs), key=repr)))
+        self._bound(self.labels).check_possible()
 
     @classmethod
     def from_proposed(cls, proposals: Iterable[ProposedRule]) -> Rules:
@@ -107,13 +103,17 @@ class Rules:
         """Return the rules for matrices with the columns ``names``, which have every label."""
         columns = name_array(names)
         check_distinct(columns.tolist(), "names")
-        place = {name: column for column, name in enumerate(columns.tolist())}
-        unknown = [str(label) for label in self.labels if label not in place]
+        known = set(columns.tolist())
+        unknown = [str(label) for label in self.labels if label not in known]
         if unknown:
             raise ValueError(
                 f"Rules must be about labels of the model, but it has no {abbreviate(unknown, 5)} "
-                f"among its {len(place)} labels. Use rules.only(names) for the others."
+                f"among its {len(known)} labels. Use rules.only(names) for the others."
             )
+        return self._bound(columns.tolist())
+
+    def _bound(self, names: Sequence[Hashable]) -> BoundRules:
+        place = {name: column for column, name in enumerate(names)}
         return BoundRules(
             names=tuple(place),
             groups=tuple(tuple(sorted(place[label] for label in g)) for g in self.exclusive),
@@ -155,15 +155,6 @@ class Rules:
     def __len__(self) -> int:
         return len(self.exclusive) + len(self.implies)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rules) and self._content() == other._content()
-
-    def __hash__(self) -> int:
-        return hash(self._content())
-
-    def _content(self) -> tuple[tuple[frozenset[Hashable], ...], frozenset[Any]]:
-        return tuple(frozenset(group) for group in self.exclusive), frozenset(self.implies)
-
     def __repr__(self) -> str:
         if len(self) > _SHORT:
             return (
@@ -189,7 +180,8 @@ def _in_order(rules: Any, what: str) -> list[Any]:
 
 
 def _read_group(group: Any) -> tuple[Hashable, ...]:
-    labels = tuple(dict.fromkeys(map(_plain, _in_order(group, "exclusive=[('cat', 'dog')]"))))
+    given = map(_plain, _in_order(group, "exclusive=[('cat', 'dog')]"))
+    labels = tuple(sorted(set(given), key=repr))
     if len(labels) < 2:
         raise ValueError(
             f"An exclusive group must have two labels or more, got {labels!r}. Leave it out."
@@ -265,18 +257,15 @@ def rules_of(vocabulary: Vocabulary, label_names: Sequence[Any] | None = None) -
     >>> rules_of(read_vocabulary("newsroom"), ["Weizen", "Getreide", "Tennis"])
     Rules(implies=[('Weizen', 'Getreide')])
     """
-    broader, disjoint = vocabulary.broader.tolist(), vocabulary.disjoint.tolist()
-    named: dict[Any, Any] = dict(enumerate(vocabulary.uris))
+    found: dict[Any, Any] = dict(enumerate(vocabulary.uris))
     if label_names is not None:
         places = vocabulary.match([str(label) for label in label_names])
         found = {p: label for p, label in zip(places, label_names, strict=True) if p is not None}
-        kept = Rules(exclusive=groups_of(disjoint), implies=list(map(tuple, broader))).only(found)
-        named, broader, groups = found, kept.implies, kept.exclusive
-    else:
-        groups = groups_of(disjoint)
+    implied = [(below, above) for below, above in vocabulary.broader.tolist()]
+    rules = Rules(exclusive=groups_of(vocabulary.disjoint.tolist()), implies=implied).only(found)
     return Rules(
-        exclusive=[[named[place] for place in group] for group in groups],
-        implies=[(named[below], named[above]) for below, above in broader],
+        exclusive=[[found[place] for place in group] for group in rules.exclusive],
+        implies=[(found[below], found[above]) for below, above in rules.implies],
     )
 
 
@@ -382,9 +371,8 @@ def rules_from(Y: Any, *, min_documents: int = 10, min_expected: float = 5.0) ->
     rules = []
     for kind, first, second in found:
         n_first, n_second = count[first], count[second]
-        possible = n_second if kind == "implies" else n_documents - n_second
-        surprise = _log_choose(n_documents, n_first) - _log_choose(possible, n_first)
         with_second = int(n_first) if kind == "implies" else 0
+        surprise = -hypergeom.logpmf(with_second, n_documents, n_second, n_first)
         expected = n_first * n_second / n_documents
         rules.append((-float(surprise), int(first), int(second), kind, with_second, expected))
     names = labels.names.tolist()
@@ -392,7 +380,3 @@ def rules_from(Y: Any, *, min_documents: int = 10, min_expected: float = 5.0) ->
         ProposedRule(kind, names[j], names[k], int(count[j]), n, float(expected), -negative)
         for negative, j, k, kind, n, expected in sorted(rules)
     ]
-
-
-def _log_choose(n: Any, k: Any) -> Any:
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)

@@ -208,9 +208,3 @@ def test_without_a_network_the_steps_by_hand_are_given(tmp_path, monkeypatch):
         r".*By hand: Download https://kdd.* as .*reuters21578\.tar\.gz\. Run tar -xzf",
     ):
         fetch("reuters21578", tmp_path)
-
-
-def test_corpora_without_an_address_have_instructions(tmp_path):
-    with pytest.raises(FetchError, match=r"cannot be fetched: .* By hand: Put tmc2007-500\.xml"):
-        fetch("tmc2007-500", tmp_path / "folder")
-    assert files_in(tmp_path) == []

@@ -5,7 +5,7 @@ import tarfile
 import pytest
 from benchmarks.corpus import DATA
 
-from labelkin.corpora.published.texts import read_ohsumed, read_ohsumed_arff
+from labelkin.corpora.published.texts import read_ohsumed
 
 ARCHIVE = DATA / "ohsumed" / "ohsumed-single-23.tar.gz"
 WORDS = DATA / "ohsumed" / "OHSUMED-F.arff"
@@ -62,15 +62,6 @@ def test_other_folders_are_errors(tmp_path, files, match):
         read_ohsumed(write(tmp_path, files))
 
 
-def test_a_cut_off_word_file_is_an_error(tmp_path):
-    path = tmp_path / "OHSUMED-F.arff"
-    path.write_text(
-        "@relation 'O: -C 1'\n@attribute C01 {0,1}\n@attribute tea numeric\n@data\n{0 1}\n"
-    )
-    with pytest.raises(ValueError, match=r"has 13929 documents, got 1 in OHSUMED-F.arff"):
-        read_ohsumed_arff(path)
-
-
 @pytest.mark.skipif(not ARCHIVE.exists(), reason=f"no {ARCHIVE}: set LABELKIN_DATA")
 def test_the_published_single_label_texts_have_their_counts(tmp_path):
     with tarfile.open(ARCHIVE) as archive:
@@ -81,17 +72,3 @@ def test_the_published_single_label_texts_have_their_counts(tmp_path):
     assert (corpus.Y.sum(axis=1) == 1).all()
     assert all(corpus.documents)
     assert len(set(corpus.ids.tolist())) == 7400
-
-
-@pytest.mark.skipif(not WORDS.exists(), reason=f"no {WORDS}: set LABELKIN_DATA")
-def test_the_published_words_have_their_counts():
-    corpus = read_ohsumed_arff(WORDS)
-    assert corpus.documents.shape == (13929, 1002)
-    assert corpus.features == "binary"
-    assert corpus.Y.shape == (13929, 23)
-    assert (len(corpus.train), len(corpus.test)) == (6286, 7643)
-    assert corpus.train[-1] == 6285
-    sums = [corpus.Y[part].sum() for part in (corpus.train, corpus.test)]
-    assert sums == [10433, 12733]
-    assert round(sum(sums) / 13929, 3) == 1.663
-    assert set(corpus.terms) >= {"1988", "1989"}

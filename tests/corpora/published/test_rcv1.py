@@ -9,8 +9,6 @@ from benchmarks.corpus import DATA
 from scipy import sparse
 
 from labelkin.corpora.published.rcv1 import (
-    FIRST_TRAIN,
-    LAST_TRAIN,
     read_rcv1,
     read_rcv1_sample,
     read_rcv1_topics,
@@ -95,15 +93,6 @@ def test_missing_and_surplus_documents_are_errors(tmp_path, changed, message):
         read_rcv1(write_rcv1(tmp_path, {**PARTS, **changed}))
 
 
-def test_missing_files_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"the file rcv1-v2.topics.qrels \(or .*gz"):
-        read_rcv1(tmp_path)
-    write_rcv1(tmp_path)
-    (tmp_path / "lyrl2004_vectors_test_pt3.dat").unlink()
-    with pytest.raises(FileNotFoundError, match=r"the file lyrl2004_vectors_test_pt3.dat"):
-        read_rcv1(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("text", "match"),
     [
@@ -164,16 +153,6 @@ def test_the_sample_is_tested_on_unseen_vectors(tmp_path):
 def test_a_damaged_sample_is_named_with_its_line(tmp_path, text, match):
     with pytest.raises(ValueError, match=match):
         read_rcv1_sample(write(tmp_path, "s", text))
-
-
-@pytest.mark.skipif(not QRELS.exists(), reason=f"no {QRELS}: set LABELKIN_DATA")
-def test_the_published_topics_have_their_counts():
-    ids, topics, _ = read_rcv1_topics(QRELS)
-    assert topics.shape == (804414, 103)
-    assert round(topics.sum() / 804414, 4) == 3.2407
-    train = (ids >= FIRST_TRAIN) & (ids <= LAST_TRAIN)
-    assert (train.sum(), (~train).sum()) == (23149, 781265)
-    assert (topics[train].sum(axis=0) > 0).sum() == 101
 
 
 @pytest.mark.skipif(not SAMPLE.exists(), reason=f"no {SAMPLE}: set LABELKIN_DATA")

@@ -116,27 +116,6 @@ def test_an_incomplete_distribution_is_an_error(tmp_path):
         read_reuters21578(write(tmp_path, TWO))
 
 
-def test_an_unknown_choice_is_an_error(tmp_path):
-    with pytest.raises(ValueError, match=r"split must be one of '.*', got 'lewis'"):
-        read_reuters21578(tmp_path, split="lewis")
-
-
-@needs_reuters
-@pytest.mark.parametrize(
-    ("split", "n_train", "n_test", "n_labels"),
-    [
-        ("modlewis", 13625, 6188, 90),
-        ("modhayes", 20856, 722, 75),
-    ],
-)
-def test_the_other_splits_have_the_sizes_of_the_readme(split, n_train, n_test, n_labels):
-    corpus = read_reuters21578(FOLDER, split=split)
-    assert (len(corpus.train), len(corpus.test)) == (n_train, n_test)
-    assert corpus.Y.shape == (n_train + n_test, n_labels)
-    if split == "modhayes":
-        assert corpus.ids.tolist() == list(range(1, 21579))
-
-
 @pytest.fixture(scope="module")
 def modapte():
     return read_reuters21578(FOLDER)

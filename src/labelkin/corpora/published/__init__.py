@@ -273,9 +273,11 @@ def fetch(
 
 def _instructions(corpus: KnownCorpus, folder: Path) -> str:
     """Return the steps to get a corpus into a folder by hand."""
-    steps = [f"Download {' or '.join(file.urls)} as {folder / file.name}." for file in corpus.files]
-    if corpus.unpack:
-        steps += [f"Run tar -xzf {folder / file.name} -C {folder}." for file in corpus.files]
+    steps = []
+    for file in corpus.files:
+        steps.append(f"Download {' or '.join(file.urls)} as {folder / file.name}.")
+        if corpus.unpack:
+            steps.append(f"Run tar -xzf {folder / file.name} -C {folder}.")
     return " ".join(["By hand:", *steps, corpus.by_hand]).strip()
 
 
@@ -323,13 +325,12 @@ def _unpack(archive: Path, folder: Path) -> None:
     """Unpack an archive, each of the files at its top whole or not at all."""
     try:
         with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=folder) as work:
-            with tarfile.open(archive) as content:
-                content.extractall(work, filter="data")
+            shutil.unpack_archive(archive, work, "gztar", filter="data")
             for path in Path(work).iterdir():
                 if (folder / path.name).is_dir():
                     shutil.rmtree(folder / path.name)
                 path.replace(folder / path.name)
-    except (tarfile.TarError, EOFError, zlib.error) as error:
+    except (shutil.ReadError, tarfile.TarError, EOFError, zlib.error) as error:
         raise FetchError(
             f"{archive} cannot be unpacked ({error}). Delete it and fetch again."
         ) from None

@@ -55,22 +55,21 @@ def read_reuters21578(
     check_choice("field", field, _TextField)
     used = [story for story in _all_stories(Path(folder), complete) if story.part(split)]
     is_train = np.array([story.part(split) == "train" for story in used], dtype=bool)
-    in_train, in_test = (
-        {topic for story in used if story.part(split) == part for topic in story.topics}
-        for part in ("train", "test")
-    )
+    topics = [story.topics for story in used]
+    train, test = np.flatnonzero(is_train), np.flatnonzero(~is_train)
+    in_train, in_test = (set[str]().union(*(topics[i] for i in part)) for part in (train, test))
     names = sorted(in_train & in_test)
     if not names:
         raise ValueError(
             f"The split {split!r} must have topics with both a training and a test document, got "
-            f"none among {is_train.sum()} training and {(~is_train).sum()} test documents."
+            f"none among {len(train)} training and {len(test)} test documents."
         )
     return Corpus(
         name="reuters21578",
         documents=object_array([getattr(story, field) for story in used]),
-        **label_fields(read_labels([story.topics & set(names) for story in used], names=names)),
-        train=np.flatnonzero(is_train),
-        test=np.flatnonzero(~is_train),
+        **label_fields(read_labels([some & set(names) for some in topics], names=names)),
+        train=train,
+        test=test,
         ids=np.array([story.newid for story in used]),
         source="Reuters-21578, Distribution 1.0, "
         "http://www.daviddlewis.com/resources/testcollections/reuters21578/",
@@ -216,9 +215,8 @@ _OHSUMED: dict[str, Any] = {
 def read_ohsumed23(path: str | PathLike[str]) -> Corpus:
     """Read the abstracts in a folder, or the 1,002 binary words if it has only these."""
     path = Path(path)
-    if (path / _WORDS).exists() and not any(path.glob("**/training")):
-        path = path / _WORDS
-    return read_ohsumed_arff(path) if path.suffix == ".arff" else read_ohsumed(path)
+    has_texts = path.suffix != ".arff" and any(path.glob("**/training"))
+    return read_ohsumed(path) if has_texts else read_ohsumed_arff(path)
 
 
 def read_ohsumed(path: str | PathLike[str]) -> Corpus:
@@ -280,12 +278,13 @@ def read_ohsumed_arff(path: str | PathLike[str]) -> Corpus:
     path : path
         The file, plain or packed.
     """
-    corpus = read_arff(path)
+    path = Path(path)
+    corpus = read_arff(path / _WORDS if path.is_dir() else path)
     n_documents = corpus.Y.shape[0]
     if n_documents != N_DOCUMENTS_ARFF:
         raise ValueError(
             f"Ohsumed-23 has {N_DOCUMENTS_ARFF} documents, got {n_documents} in "
-            f"{Path(path).name}. Is the file cut off?"
+            f"{path.name}. Is the file cut off?"
         )
     train, test = np.split(np.arange(n_documents), [N_TRAIN_ARFF])
     return replace(corpus, name="ohsumed-f", train=train, test=test, **_OHSUMED)

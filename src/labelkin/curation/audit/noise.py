@@ -78,6 +78,7 @@ class GivenEvidence(NamedTuple):
         Parameters
         ----------
         classifier : label classifier
+            Clones of it are fitted.
         labels : LabelMatrix
             The labels of the corpus.
         learned : LabelMatrix, optional
