@@ -29,7 +29,7 @@ PARTS: dict[Kind, dict[str, str]] = {
         "svm": "method.label_evidence.SVMLabels",
     },
     "thresholds": {
-        "fixed_cut": "thresholds.cuts.FixedCut",
+        "fixed_cut": "thresholds.rule.FixedCut",
         "global_cut": "thresholds.cuts.GlobalCut",
         "scut": "thresholds.cuts.SCut",
         "scut_fbr": "thresholds.cuts.SCutFBR",

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, NearestNeighbours
 from labelkin.storage import load, read_header, save
-from labelkin.storage.encoders import FORMS
+from labelkin.storage.codec import FORMS
 from labelkin.storage.trusted import PLACES, TYPES
 from labelkin.text import TermWeights, WordCounts
 from labelkin.vocabulary.rules import Rules

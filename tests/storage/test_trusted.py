@@ -53,6 +53,7 @@ def estimators():
                 and thing.__module__ == module.name
                 and not inspect.isabstract(thing)
                 and not thing.__name__.startswith("_")
+                and hasattr(thing, "fit")
             ):
                 yield thing
 

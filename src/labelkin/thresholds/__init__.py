@@ -16,7 +16,7 @@ limits              :class:`LabelLimits`                        at least, at mos
 evaluates every number of labels with every cut.
 """
 
-from labelkin.thresholds.cuts import FixedCut, GlobalCut, PCut, SCut, SCutFBR
+from labelkin.thresholds.cuts import GlobalCut, PCut, SCut, SCutFBR
 from labelkin.thresholds.per_document import (
     BestLimit,
     ExpectedF1,
@@ -27,6 +27,7 @@ from labelkin.thresholds.per_document import (
     limit_table,
 )
 from labelkin.thresholds.rule import (
+    FixedCut,
     LabelCut,
     RuleLabels,
     ThresholdChoice,

@@ -1,4 +1,4 @@
-"""Rules with cuts: one for all labels, one per label, or by the ranks of a batch."""
+"""Rules with tuned cuts: one for all labels, one per label, or by the ranks of a batch."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import logit
 
-from labelkin.label_matrix import Cells, LabelMatrix, Scale, check_scale
-from labelkin.label_matrix.reading import check_values
+from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.thresholds.rule import (
     ThresholdRule,
     cut_below,
@@ -26,48 +24,6 @@ _TunedMetric = Literal["micro_f1", "macro_f1", "document_f1"]
 
 #: Qualities that differ by less than this share are equal: they are rounded sums.
 _ROUNDING = 1e-12
-
-
-class FixedCut(ThresholdRule):
-    """Decide the labels whose probability is above a fixed cut.
-
-    Parameters
-    ----------
-    cut : float, default 0.5
-        A probability, strictly between 0 and 1, for any scale of the scores. A score at the cut is
-        not above it.
-    scale : "probability" or "log_odds", default "probability"
-        Scale of the scores.
-
-    Examples
-    --------
-    >>> rule = FixedCut(0.5, scale="log_odds").fit(None, [["tea"], ["sugar", "tea"]])
-    >>> rule.decide([[0.0, 2.0]])
-    array([[False,  True]])
-    """
-
-    needs_scores: ClassVar[bool] = False
-
-    def __init__(self, cut: float = 0.5, *, scale: Scale = "probability") -> None:
-        self.cut = cut
-        self.scale = scale
-
-    def _check_parameters(self) -> None:
-        check_scale(self.scale)
-        if not is_number(self.cut) or not 0 < self.cut < 1:
-            raise ValueError(
-                f"cut must be a probability strictly between 0 and 1, got {self.cut!r}, also when "
-                "the scores are log-odds."
-            )
-
-    def _learn(self, scores: Any, labels: LabelMatrix) -> _Scores:
-        cut = logit(self.cut) if self.scale == "log_odds" else self.cut
-        return np.full(labels.shape[1], cut, dtype=np.float64)
-
-    def _is_decided(self, scores: _Scores, cut: _Scores) -> _Decisions:
-        if self.scale == "probability":
-            check_values(scores, "probability", allow_infinite=True)
-        return scores > cut
 
 
 class GlobalCut(ThresholdRule):

@@ -25,8 +25,8 @@ from labelkin.label_matrix import (
 )
 from labelkin.label_matrix.cells import top_of_rows
 from labelkin.records import short_repr
-from labelkin.thresholds.cuts import FixedCut
 from labelkin.thresholds.rule import (
+    FixedCut,
     ThresholdRule,
     as_probabilities,
     halfway,

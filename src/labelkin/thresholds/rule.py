@@ -1,4 +1,4 @@
-"""The interface of all threshold rules, and the rule for a number, a metric or a name."""
+"""The interface of all threshold rules, the fixed cut, and the rule for a number or a name."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.special import logit
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -209,6 +210,48 @@ class ThresholdRule(BaseEstimator, ABC):
             return
         counts = count_decisions(Truth.of(labels), self._decide_open(scores))
         self.decided_, self.f1_ = counts.decided, counts.per_label("f1")
+
+
+class FixedCut(ThresholdRule):
+    """Decide the labels whose probability is above a fixed cut.
+
+    Parameters
+    ----------
+    cut : float, default 0.5
+        A probability, strictly between 0 and 1, for any scale of the scores. A score at the cut is
+        not above it.
+    scale : "probability" or "log_odds", default "probability"
+        Scale of the scores.
+
+    Examples
+    --------
+    >>> rule = FixedCut(0.5, scale="log_odds").fit(None, [["tea"], ["sugar", "tea"]])
+    >>> rule.decide([[0.0, 2.0]])
+    array([[False,  True]])
+    """
+
+    needs_scores: ClassVar[bool] = False
+
+    def __init__(self, cut: float = 0.5, *, scale: Scale = "probability") -> None:
+        self.cut = cut
+        self.scale = scale
+
+    def _check_parameters(self) -> None:
+        check_scale(self.scale)
+        if not is_number(self.cut) or not 0 < self.cut < 1:
+            raise ValueError(
+                f"cut must be a probability strictly between 0 and 1, got {self.cut!r}, also when "
+                "the scores are log-odds."
+            )
+
+    def _learn(self, scores: Any, labels: LabelMatrix) -> _Scores:
+        cut = logit(self.cut) if self.scale == "log_odds" else self.cut
+        return np.full(labels.shape[1], cut, dtype=np.float64)
+
+    def _is_decided(self, scores: _Scores, cut: _Scores) -> _Decisions:
+        if self.scale == "probability":
+            check_values(scores, "probability", allow_infinite=True)
+        return scores > cut
 
 
 ThresholdChoice = float | str | ThresholdRule | None
