@@ -97,6 +97,3 @@ def test_posterior_computes_content_once(monkeypatch):
     assert reasons == model.explain(X[:5], top=3, known=known)
     np.testing.assert_array_equal(decisions, model.predict(X[:5], known) == 1)
     np.testing.assert_array_equal(probabilities, model.predict_proba(X[:5], known))
-
-
-#: Calls, and whether they are right; the others name no choice that there is.

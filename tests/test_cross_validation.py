@@ -9,7 +9,6 @@ from sklearn.model_selection import (
     GroupKFold,
     KFold,
     ShuffleSplit,
-    StratifiedKFold,
     cross_val_predict,
 )
 
@@ -74,11 +73,6 @@ def test_splits_may_be_a_generator_and_training_parts_smaller():
     np.testing.assert_allclose(ours[test], alone)
     with pytest.raises(ValueError, match="trains on all documents outside the test part"):
         PlattSVM(cv=[(train[:20], test) for train, test in SPLITS]).fit(X, Y)
-
-
-def test_classes_are_stratified_by_scikit_learn():
-    model = RescoredClassifier(LogisticRegression(), cv=StratifiedKFold(3))
-    assert model.fit(X, np.array(["no", "yes"])[Y[:, 0]]).classes_.tolist() == ["no", "yes"]
 
 
 @pytest.mark.parametrize("cv", ["five", 2.5])

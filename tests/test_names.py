@@ -23,11 +23,9 @@ WORD = r"[A-Za-z_]\w*"
 FULL = re.compile(rf"\blabelkin(?:\.{WORD})+")
 ROLE = re.compile(rf":(?:class|func|meth|mod|data|attr):`~?({WORD}(?:\.{WORD})*)`")
 CODE = re.compile(rf"(?<!`)(?<!:)(`{{1,2}})({WORD}(?:\.{WORD})*)(?:\(\))?\1(?!`)")
-PLAIN = re.compile(r"(?<![\w`/.-])[a-z]+(?:_[a-z0-9]+)+(?![\w`/.-])")
 CLASS = re.compile(r"[A-Z]+[a-z]\w*[A-Z]\w*")
 PATH = re.compile(r"(?<![\w./])(?:src|tests|docs|examples|experiments|benchmarks)/[\w./*-]*[\w*/]")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
-TABLE = re.compile(r"^ *=+(?:  +=+)+\n(.*?)\n *=+(?:  +=+)+$", re.MULTILINE | re.DOTALL)
 
 #: What looks like a name with a dot and is the name of a file.
 ENDINGS = {
@@ -130,20 +128,6 @@ def missing_in_docstring(text, module, owner=None):
             yield name
 
 
-def missing_in_table(text, package):
-    """Yield what the tables of a package's docstring name and the package has not.
-
-    Short names count there too: of modules, and of what is in them.
-    """
-    inside = [name for name in MODULES if name == package or name.startswith(f"{package}.")]
-    for table in TABLE.findall(text):
-        words = {match[2] for match in CODE.finditer(table) if "." not in match[2]}
-        words -= {"predict_proba", *re.findall(r"extra ``(\w+)``", table)}
-        for word in sorted(words | set(PLAIN.findall(table))):
-            if not any(exists(f"{name}.{word}") for name in inside):
-                yield word
-
-
 def docstrings(path):
     """Yield the docstrings of a module: the class each is in, if any, and the text."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -179,8 +163,6 @@ def test_names_in_docstrings_exist(package):
         if module == package or (module.startswith(f"{package}.") and package != "labelkin"):
             for owner, text in docstrings(path_of(module)):
                 wrong += [(module, name) for name in missing_in_docstring(text, module, owner)]
-                if path_of(module).name == "__init__.py":
-                    wrong += [(module, name) for name in missing_in_table(text, module)]
     assert not wrong, wrong
 
 

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 import labelkin
 from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes, Rules
 from labelkin.corpora import Documents
-from labelkin.prediction import answer_batches, fitted_model
+from labelkin.prediction.fitted_model import answer_batches, fitted_model
 from labelkin.text import WordCounts
 from labelkin.thresholds import LabelLimits, PCut, SCut, SCutFBR
 from labelkin.vocabulary import BoundRules

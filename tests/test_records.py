@@ -46,12 +46,6 @@ def test_long_sequences_are_abbreviated():
     assert repr(graph).splitlines()[-1] == f"… {len(graph.edges) - 10} more"
 
 
-def test_parts_of_an_explanation_are_sorted_by_size():
-    for why in MODEL.explain(X[:1])[0]:
-        added = [abs(float(line.split()[-1])) for line in str(why).splitlines()[1:]]
-        assert added == sorted(added, reverse=True)
-
-
 def test_calibrated_probability_and_log_odds_agree_everywhere():
     probability, log_odds = MODEL.predict_proba(X[:3]), MODEL.log_odds(X[:3])
     np.testing.assert_array_equal(MODEL.decision_function(X[:3]), log_odds)

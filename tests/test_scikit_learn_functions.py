@@ -108,15 +108,6 @@ class TestLabelSets:
     def sets(self, news):
         return [list(labels) for labels in news.label_sets()]
 
-    def test_score_accepts_lists_of_labels(self, X, sets, model):
-        one_d = np.empty(len(sets), dtype=object)
-        one_d[:] = sets
-        model.fit(X, sets)
-        score = model.score(X, sets)
-        assert 0 < score < 1
-        assert model.score(X, one_d) == score
-        assert model.score(X, pd.Series(sets)) == score
-
     def test_the_documented_conversion_works_in_searches(self, X, sets, model):
         Y = MultiLabelBinarizer().fit_transform(sets)
         assert (cross_val_score(model, X, Y, cv=3) > 0).all()

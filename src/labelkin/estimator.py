@@ -12,6 +12,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from numbers import Integral
 from typing import Any, Self
 
@@ -172,12 +173,10 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self.target_kind_ != "multilabel":
             right = _class_names(read_labels(y)) == decisions
         elif is_label_sets(y):
-            seen = set(self.classes_.tolist())
-            known = [[label for label in labels if label in seen] for labels in y]
-            if not any(known):  # labels of another corpus: read_labels raises an error
-                known = y
-            right = exact_label_sets(read_labels(known, names=self.classes_), decisions)
-            right = right & [len(set(a)) == len(set(b)) for a, b in zip(known, y, strict=True)]
+            pairs = zip(y, self.label_sets(decisions), strict=True)
+            right = np.array([set(labels) == set(decided) for labels, decided in pairs])
+            if set(self.classes_.tolist()).isdisjoint(chain.from_iterable(y)):
+                read_labels(y, names=self.classes_)  # labels of another corpus: raises an error
         else:
             right = exact_label_sets(read_labels(y, names=self.classes_), decisions)
         return float(np.average(right, weights=sample_weight))
@@ -249,10 +248,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         labels = read_labels(y)
         n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
         if labels.shape[0] != n_documents:
-            raise ValueError(
-                f"X and y must have the same number of documents, got inconsistent numbers: X has "
-                f"{n_documents}, y has shape {labels.shape}."
-            )
+            raise _lengths_error(n_documents, labels)
         if labels.shape[1] == 0:
             raise ValueError(
                 f"y must contain at least one label, got shape {labels.shape}. Pass a 0/1 matrix "
@@ -460,25 +456,18 @@ def exact_label_sets(labels: LabelMatrix, decisions: Any) -> NDArray[np.bool_]:
     return np.asarray(wrong.sum(axis=1)).ravel() == 0
 
 
+def _lengths_error(n_documents: int, labels: LabelMatrix) -> ValueError:
+    return ValueError(
+        "X and y must have the same number of documents, got inconsistent numbers: X has "
+        f"{n_documents}, y has shape {labels.shape}."
+    )
+
+
 def _class_names(labels: LabelMatrix) -> NDArray[Any]:
     if labels.kind == "binary":
         last = len(labels.classes) - 1
         return labels.classes[np.where(labels.positive.toarray().ravel() > 0, last, 0)]
     return labels.classes[labels.positive.indices]
-
-
-def names_candidates(content: Any) -> bool:
-    """Return whether a content classifier, or a member of it, returns the ``top`` labels only.
-
-    Examples
-    --------
-    >>> from labelkin import NaiveBayes, PlattSVM
-    >>> names_candidates(NaiveBayes(top=100)), names_candidates(PlattSVM())
-    (True, False)
-    """
-    given = content.get_params() if hasattr(content, "get_params") else {}
-    tops = [value for key, value in given.items() if key.rpartition("__")[2] == "top"]
-    return any(top is not None for top in tops)
 
 
 def fit_content(
@@ -524,11 +513,8 @@ def out_of_fold_log_odds(
     for a label without documents.
     """
     n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
-    if n_documents != labels.shape[0]:
-        raise ValueError(
-            f"X and Y must have the same number of documents, got {n_documents} and Y of shape "
-            f"{labels.shape}."
-        )
+    if labels.shape[0] != n_documents:
+        raise _lengths_error(n_documents, labels)
     cv = getattr(estimator, "cv", None) if cv is None else cv
     seed = getattr(estimator, "random_state", None) if random_state is None else random_state
     rows, parts = [], []

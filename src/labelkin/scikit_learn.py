@@ -64,6 +64,11 @@ def rows_of(X: Any, index: NDArray[np.int64]) -> Any:
     return X.tocsr()[index] if sparse.issparse(X) else _safe_indexing(X, index)
 
 
+def n_rows(X: Any) -> int:
+    """Return the number of documents, also of a list of texts."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
 def params_of_rows(X: Any, params: Mapping[str, Any], index: NDArray[np.int64]) -> dict[str, Any]:
     """Return fit parameters for some documents: the rows of those with a value per document."""
     return _check_method_params(X, params, index)

@@ -102,26 +102,15 @@ def test_wrong_call_is_rejected_before_scikit_learn_is_loaded(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "news.jsonl").write_text('{"id": 1, "text": "tea", "labels": ["tea"]}')
     (tmp_path / "m.labelkin").touch()
-    (tmp_path / "bad.csv").write_text("a,b\nx,y\n")
-    train = ["train", "news.jsonl", "-o"]
     calls = [
-        ([*train, "mine.txt"], "must be a new file"),
+        (["train", "news.jsonl", "-o", "mine.txt"], "must be a new file"),
         (["train", "no.jsonl", "-o", "m"], "There is no file or folder"),
-        ([*train, "m", "--content", "naive-bayes"], "Did you mean 'naive_bayes'?"),
-        ([*train, "m", "--thresholds", "2"], "strictly between 0 and 1"),
-        ([*train, "m", "--rules", "no.csv"], "No such file"),
-        (["inspect", "no.labelkin"], "There is no model file"),
-        (["evaluate", "m.labelkin", "no.jsonl"], "There is no file or folder"),
-        (["predict", "m.labelkin", "no.txt"], "No such file"),
+        (["train", "news.jsonl", "-o", "m", "--rules", "no.csv"], "'no.csv' does not exist"),
+        (["inspect", "no.labelkin"], "'no.labelkin' does not exist"),
         (["predict", "m.labelkin", "mine.txt", "--out", "news.jsonl"], "must be a new file"),
-        (["rescore", "no.csv", "--train", "news.jsonl"], "No such file"),
-        (["serve", "--review", "no.jsonl"], "No such file"),
-        (["audit", "no.jsonl"], "There is no file or folder"),
         (["audit", "news.jsonl", "--out", "issues.txt"], "must end in .csv, .tsv, .jsonl"),
-        (["audit", "news.jsonl", "--html", "mine.txt"], "must be a new file"),
-        (["correct", "news.jsonl", "no.csv", "-o", "c.jsonl"], "No such file"),
+        (["correct", "news.jsonl", "no.csv", "-o", "c.jsonl"], "'no.csv' does not exist"),
         (["corpus", "info", "nwesroom"], "Known corpora: 'newsroom'"),
-        (["experiment", "run", "no.toml"], "No such file"),
     ]
     program = f"""
 import os, sys
@@ -235,18 +224,11 @@ class TestMissingExtras:
         json.dumps({"id": i, "text": text, "labels": text.split()[-1:]}) + "\n"
         for i, text in enumerate(["black tea", "green tea", "hot milk", "cold milk"] * 3)
     )
-    SMALL = """
-name = "small"
-corpus = {name = "newsroom", options = {n_documents = 60}}
-content.NB = {classifier = "naive_bayes"}
-labels.BLR = {classifier = "logistic"}
-"""
 
     @pytest.fixture
     def folder(self, tmp_path):
         (tmp_path / "tea.jsonl").write_text(self.TEA)
         (tmp_path / "tea.ttl").write_text("@prefix skos: <http://www.w3.org/2004/02/skos/core#> .")
-        (tmp_path / "small.toml").write_text(self.SMALL)
         (tmp_path / "m.labelkin").touch()
         return tmp_path
 
@@ -256,10 +238,7 @@ labels.BLR = {classifier = "logistic"}
         ("missing", "arguments", "extra"),
         [
             ("typer", ["--version"], "cli"),
-            ("rich", ["corpus", "list"], "cli"),
             ("rich", ["train", "--help"], "cli"),
-            ("rich", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"], "cli"),
-            ("jinja2", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"], "cli"),
             ("Stemmer", TRAIN, "text"),
             ("rdflib", [*TRAIN, "--rules", "tea.ttl", "--no-stem"], "skos"),
             ("fastapi", ["serve", "m.labelkin"], "serve"),

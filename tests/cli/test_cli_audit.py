@@ -210,3 +210,11 @@ def test_training_uses_the_answers(damaged, audited, tmp_path):
     )  # fmt: skip
     done.done()
     assert "1 not made, because the text is not the one that was looked at" in done.err
+
+
+def test_a_corpus_of_vectors_is_audited(tmp_path):
+    rows = [f"{i % 2} {i % 2 + 1}:{1 + i % 3}" for i in range(60)]
+    rows[0] = "1 1:1"
+    (tmp_path / "v.svm").write_text("\n".join(rows) + "\n")
+    call("audit", tmp_path / "v.svm", "--top", 2, "--out", tmp_path / "i.csv").done()
+    assert {row["document"] for row in rows_of(tmp_path / "i.csv")} == {"1"}

@@ -12,19 +12,13 @@ import time
 import pytest
 from in_process import call
 
-from labelkin.cli.experiment import verdict
 from labelkin.corpora import newsroom
 from labelkin.evaluation.significance import (
-    SignTest,
     macro_sign_test,
     micro_sign_test,
     paired_bootstrap,
 )
-from labelkin.research.experiments import (
-    parse_experiment,
-    run_experiment,
-    shipped_experiments,
-)
+from labelkin.research.experiments import read_results, shipped_experiments
 
 SMALL = """
 name = "small"
@@ -196,38 +190,9 @@ class TestExperimentsByName:
         assert "mine.toml exists: name another by --out, or delete it." in message
 
 
-def test_without_typer_the_command_names_the_extra(tmp_path):
-    (tmp_path / "typer.py").write_text("raise ModuleNotFoundError('no typer', name='typer')\n")
-    with start("--version", PYTHONPATH=str(tmp_path)) as process:
-        out, message = process.communicate(timeout=120)
-    assert (process.returncode, out) == (2, "")
-    assert (
-        message == 'labelkin: The command line needs typer and rich: pip install "labelkin[cli]"\n'
-    )
-
-
-EXPERIMENT = """
-name = "small"
-corpus = {name = "newsroom", options = {n_documents = 200}}
-content.NB = {classifier = "naive_bayes"}
-labels.BLR = {classifier = "logistic"}
-"""
-
-
-@pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("results") / "small"
-    return run_experiment(parse_experiment(EXPERIMENT), folder)
-
-
-@pytest.fixture(scope="module")
-def pair(results):
-    corpus = results.corpora[0]
-    return corpus.run("NB"), corpus.run("NB+BLR+M2")
-
-
-def test_scores_tests_and_intervals_are_those_of_the_library(results, pair):
-    one, other = pair
+def test_scores_tests_and_intervals_are_those_of_the_library(ran):
+    results = read_results(ran[0] / "results")
+    one, other = results.corpora[0].run("NB"), results.corpora[0].run("NB+BLR+M2")
     arguments = ["experiment", "compare", one.folder, other.folder, "--n-draws", 200]
     message = json.loads(call(*arguments, "--json").done())
     truth = results.corpora[0].Y
@@ -250,12 +215,3 @@ def test_scores_tests_and_intervals_are_those_of_the_library(results, pair):
     better = {"≪": names[1], "<": names[1], "≫": names[0], ">": names[0], "~": "none shown"}
     (line,) = [x for x in printed.split("bootstrap")[1].splitlines() if x.startswith("macro_f1")]
     assert line.endswith(better[signs["macro_f1"]])
-
-
-@pytest.mark.parametrize(
-    ("sign", "better"),
-    [("≪", "new"), ("<", "new"), ("≫", "old"), (">", "old"), ("~", "none shown")],
-)
-def test_sign_names_the_better_run(sign, better):
-    test = SignTest("old", "new", "s-test", 9, 7, 0.1, sign, "old" if sign in "≫>" else "new", 7, 2)
-    assert verdict(test) == ("0.1", sign, better)

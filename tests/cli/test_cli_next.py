@@ -78,4 +78,4 @@ def test_wrong_calls_are_one_line(model, vector_model, pool, news_file, tmp_path
         in call("next", model, pool, "--out", tmp_path / "a.txt").refused()
     )
     assert "takes vectors" in call("next", vector_model, pool).refused()
-    assert "no model file" in call("next", "nothing.labelkin", pool).refused()
+    assert "does not exist" in call("next", "nothing.labelkin", pool).refused()

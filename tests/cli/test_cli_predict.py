@@ -155,9 +155,9 @@ class TestResume:
         before = out.read_bytes()
         assert before.count(b"\n") == 4
         message = call(*arguments, "--resume").refused()
-        assert "first run, with --limit 2, got not set" in message
+        assert "first run, {'--limit': 2}, got {'--limit': None}" in message
         message = call(*arguments, "--limit", 2, "--all-scores", "--resume").refused()
-        assert "--all-scores not set, got set" in message
+        assert "{'--all-scores': False}, got {'--all-scores': True}" in message
         assert out.read_bytes() == before
         assert note.exists()
         call(*arguments, "--limit", 2, "--resume").done()
@@ -282,7 +282,7 @@ class TestAsAnnifIndexes:
 class TestWrongCalls:
     def test_invalid_models_are_errors(self, texts, vector_model, tmp_path):
         assert "not a labelkin model file" in call("predict", texts, texts).refused()
-        assert "There is no model file" in call("predict", tmp_path / "no", texts).refused()
+        assert "does not exist" in call("predict", tmp_path / "no", texts).refused()
         assert "takes vectors" in call("predict", vector_model, texts).refused()
 
     def test_labels_with_the_separator_need_json_lines(self, tmp_path, texts):

@@ -126,16 +126,22 @@ def test_predictions_have_names_beside_uris(model):
     assert table.splitlines()[2].startswith(f"2,{BASE}bread,bread,")
 
 
-def test_resuming_with_other_options_is_an_error(model, tmp_path):
-    from labelkin.prediction.output import resume_note
+def test_excluded_concepts_are_not_predicted(model):
+    text = f"{TEXTS['tea']}\n{TEXTS['bread']}\n".encode()
+    lines = call("predict", model, "-", "--exclude", "Getränk", "-q", stdin=text).done()
+    assert [json.loads(line)["names"] for line in lines.splitlines()] == [[], ["bread"]]
 
-    (tmp_path / "in.txt").write_text("a\nb\n")
-    out = tmp_path / "out.jsonl"
-    call("predict", model, tmp_path / "in.txt", "-o", out, "--exclude", "tea").done()
-    begun = {"--format": "jsonl", "--all-scores": False, "--exclude": ["tea"]}
-    out.with_name("out.jsonl.resume.json").write_text(json.dumps(resume_note(model, begun)))
-    line = call("predict", model, tmp_path / "in.txt", "-o", out, "--resume").refused()
-    assert "--exclude" in line
+
+def test_an_audit_shows_names_of_the_vocabulary(folder, tmp_path):
+    rows = [{"text": f"{TEXTS[kind]} {i}", "labels": [BASE + kind]}
+            for i, kind in enumerate([*TEXTS] * 8)]  # fmt: skip
+    rows[0]["labels"] = [BASE + "bread"]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    options = ("--vocab", folder / "drinks.ttl", "--top", 4, "--out", tmp_path / "i.jsonl")
+    printed = call("audit", tmp_path / "a.jsonl", *options, "--min-documents", 1).done()
+    assert "remove bread" in printed or "add tea" in printed
+    issues = [json.loads(line) for line in (tmp_path / "i.jsonl").open()]
+    assert {issue["label"] for issue in issues} <= {BASE + kind for kind in TEXTS}
 
 
 def test_inspect_shows_the_vocabulary(model):

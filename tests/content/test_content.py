@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 import labelkin
 from labelkin import content
 
@@ -14,11 +12,6 @@ def test_exported_names_exist():
     assert "PlattSVM" in shared
     assert all(getattr(content, name) is getattr(labelkin, name) for name in shared)
     assert all(getattr(content, name) for name in content.__all__)
-
-
-def test_an_unknown_name_is_an_error():
-    with pytest.raises(AttributeError, match=r"labelkin\.content' has no attribute 'PlatSVM'"):
-        content.PlatSVM
 
 
 def test_importing_the_package_loads_no_classifier():

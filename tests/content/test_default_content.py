@@ -46,10 +46,3 @@ def test_chosen_content_is_reported(capsys):
     words = LabelDependenceClassifier(random_state=0).fit(COUNTS, Y)
     assert isinstance(words.content_, PlattSVM)
     assert capsys.readouterr().err == ""
-
-
-def test_default_is_the_documented_one():
-    Y = NUMBERS[:, :2] > 0
-    chosen = LabelDependenceClassifier(random_state=0).fit(NUMBERS, Y).log_odds(NUMBERS)
-    named = LabelDependenceClassifier(default_content(NUMBERS), random_state=0).fit(NUMBERS, Y)
-    assert np.array_equal(named.log_odds(NUMBERS), chosen)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labelkin.corpora.documents import Documents, is_from_prodigy
-from labelkin.prediction import Answer
+from labelkin.prediction.fitted_model import Answer
 from labelkin.prediction.output import make_layout
 
 FIELDS = {"needed": ("text",), "optional": ("id", "labels", "accepted", "rejected")}

@@ -75,13 +75,6 @@ def test_order_of_the_pool_does_not_change_the_choice(model, pool, seed, n):
     assert [a.document for a in one] == [order[b.document] for b in other]
 
 
-def test_one_of_several_empty_documents_is_chosen(model, pool):
-    empty = sparse.csr_array((5, pool.shape[1]), dtype=pool.dtype)
-    some = sparse.vstack([empty, pool[:5]], format="csr")
-    chosen = next_documents(model, some, 6)
-    assert sum(one.document < 5 for one in chosen) == 1
-
-
 def cosines(pool):
     unit = normalize(pool)
     return np.asarray((unit @ unit.T).todense())
@@ -131,20 +124,3 @@ def test_vectors_define_similarity(model, pool):
     assert 7 in [one.document for one in chosen]
     with pytest.raises(ValueError, match="row for each of the"):
         next_documents(model, pool, 2, vectors=one_hot[:3])
-
-
-def test_blocks_do_not_change_values(model, pool, monkeypatch):
-    whole = document_values(model, pool)
-    monkeypatch.setattr("labelkin.curation.active_learning._CELLS", 1)
-    np.testing.assert_allclose(document_values(model, pool), whole, rtol=1e-9)
-
-
-def test_n_must_be_at_least_1(model, pool):
-    with pytest.raises(ValueError, match="n must be a whole number of at least 1, got 0"):
-        next_documents(model, pool, n=0)
-
-
-def test_known_labels_need_label_evidence(news, words, pool):
-    X, Y = words.transform(news.documents[news.train]), news.Y[news.train]
-    with pytest.raises(ValueError, match="Use LabelDependenceClassifier"):
-        document_values(NaiveBayes().fit(X, Y), pool, known=np.full((140, Y.shape[1]), np.nan))

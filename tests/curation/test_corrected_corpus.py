@@ -103,7 +103,7 @@ def test_examples_of_prodigy_are_an_error(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_encodings_and_byte_order_marks_stay(tmp_path, encoding):
     text = "text,labels\nTé,thé\nLait,lait\n"
     source, out = tmp_path / "x.csv", tmp_path / "y.csv"

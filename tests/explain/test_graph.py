@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.explain import graph as module
 from labelkin.explain.graph import (
-    LabelPairs,
+    LabelGraph,
     circle_order,
     label_graph,
 )
@@ -40,7 +40,7 @@ def label_sets(seed=1, n_documents=200):
 def pairs_of(weights, labels):
     """Return the pairs of a model with these weights and labels."""
     counts = count_label_sets(labels).together()
-    return LabelPairs(labels.names, weights, counts, labels.shape[0])
+    return LabelGraph((), labels.names, weights, counts, labels.shape[0])
 
 
 def sorted_pairs(weights, sign):
@@ -181,7 +181,9 @@ class TestErrors:
 
     @pytest.mark.parametrize("name", ["n_attractions", "n_repulsions"])
     def test_negative_number_of_edges(self, world, name):
-        with pytest.raises(ValueError, match=f"{name} must be at least 0, got -1"):
+        with pytest.raises(
+            ValueError, match=f"{name} must be a whole number of at least 0, got -1"
+        ):
             label_graph(world[1], **{name: -1})
 
     def test_unknown_label_and_top_0(self, world):

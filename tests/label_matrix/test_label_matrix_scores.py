@@ -31,11 +31,8 @@ def test_all_containers_of_probabilities_are_equal(scores):
     assert values.dtype == np.float64
 
 
-def test_missing_values_are_replaced():
-    read = read_scores([[np.nan, 0.5, np.nan]], NAMES, scale="probability", missing=[0.1, 0.2, 0.3])
-    np.testing.assert_array_equal(read, [[0.1, 0.5, 0.3]])
+def test_masked_values_are_missing():
     masked = np.ma.array([[0.2, 9.0, 1.0]], mask=[[False, True, False]])
-    np.testing.assert_array_equal(read_scores(masked, NAMES, missing=0.5), [[0.2, 0.5, 1.0]])
     with pytest.raises(ValueError, match="must be numbers, got NaN at document 0, label 1"):
         read_scores(masked, NAMES)
 

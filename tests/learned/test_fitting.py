@@ -241,4 +241,4 @@ def test_a_constant_label_keeps_its_content():
 
 def test_learning_needs_out_of_fold_scores():
     with pytest.raises(ValueError, match=r"scores must be given to learn .*fit\(Y, scores=...\)"):
-        LabelRescorer(evidence_weight=LearnedWeight()).fit([["a"], ["b"]])
+        LabelRescorer(evidence_weight=LearnedWeight()).fit([["a"], ["b"]] * 4)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import labelkin
 from labelkin import (
     LabelDependenceClassifier,
     LogisticLabels,
@@ -107,13 +106,6 @@ def test_an_accepted_label_joins_the_candidates(model):
     np.testing.assert_allclose(cells.at(posterior.log_odds), after.data, atol=1e-9)
     rejected = model.log_odds(X[:1], {"rejected": [int(before.indices[0])]})
     assert rejected[0, int(before.indices[0])] == -np.inf
-
-
-def test_saved_model_returns_the_same_candidates(model, tmp_path):
-    X, _ = made(seed=5)
-    labelkin.save(model, tmp_path / "m.labelkin")
-    again = labelkin.load(tmp_path / "m.labelkin")
-    np.testing.assert_array_equal(again.log_odds(X).data, model.log_odds(X).data)
 
 
 def test_calibrated_candidates():

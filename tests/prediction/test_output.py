@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.corpora import Documents
-from labelkin.prediction import Answer
-from labelkin.prediction.output import answers_file, cut_torn_line, make_layout, resume_note
+from labelkin.prediction.fitted_model import Answer
+from labelkin.prediction.output import answers_file, make_layout, resume_note
 
 IDS = st.one_of(st.integers(), st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])))
 
@@ -20,27 +20,6 @@ def test_line_contains_the_id_of_its_document(id, kind, all_scores):
     assert line.endswith("\n")
     assert line.count("\n") == 1
     assert layout.id_of(line) == str(id)
-
-
-@given(st.lists(st.binary(max_size=40)), st.integers(1, 5))
-@settings(max_examples=60, deadline=None)
-def test_cut_leaves_whole_lines(tmp_path_factory, pieces, times):
-    path = tmp_path_factory.getbasetemp() / "torn"
-    data = b"\n".join(pieces) * times
-    path.write_bytes(data)
-    n_cut = cut_torn_line(path)
-    kept = path.read_bytes()
-    assert data == kept + data[len(kept) :]
-    assert n_cut == len(data) - len(kept)
-    assert b"\n" not in data[len(kept) :]
-    assert kept == b"" or kept.endswith(b"\n")
-
-
-def test_torn_line_longer_than_a_block_is_cut(tmp_path):
-    path = tmp_path / "long"
-    path.write_bytes(b"whole\n" + b"x" * 200_000)
-    assert cut_torn_line(path) == 200_000
-    assert path.read_bytes() == b"whole\n"
 
 
 class TestResume:
@@ -88,8 +67,10 @@ class TestResume:
             self.resume(out, model, other)
 
     def test_other_options_or_another_model_are_an_error(self, model, out):
-        with pytest.raises(ValueError, match="with --limit 3, got not set"):
+        with pytest.raises(
+            ValueError, match=r"first run, \{'--limit': 3\}, got \{'--limit': None\}"
+        ):
             self.resume(out, model, self.documents("a", "b"), limit=None)
         model.write_bytes(b"another")
-        with pytest.raises(ValueError, match="with the model of its first run"):
+        with pytest.raises(ValueError, match=r"first run, \{'model': "):
             self.resume(out, model, self.documents("a", "b"))

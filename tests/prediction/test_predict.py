@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from labelkin import LabelDependenceClassifier, NaiveBayes
 from labelkin.corpora import Documents
 from labelkin.label_matrix import to_dense
-from labelkin.prediction import Choice, answer_batches, fitted_model
+from labelkin.prediction.fitted_model import Choice, answer_batches, fitted_model
 from labelkin.text import WordCounts
 from labelkin.thresholds import FixedCut, LabelLimits
 
@@ -99,10 +99,8 @@ class TestFittedModel:
     def test_other_rescorer_replaces_the_label_evidence(self, fitted):
         more = fitted.classifier.rescorer_.learn_more([{"tea", "milk"}] * 5)
         content = fitted.content(["tea sugar"])
-        np.testing.assert_array_equal(
-            fitted.posterior(content, rescorer=more).log_odds,
-            fitted.scores(["tea sugar"], rescorer=more),
-        )
+        found = fitted.posterior(content, rescorer=more).log_odds
+        np.testing.assert_array_equal(found, more.rescore(content.log_odds))
 
     def test_reasons_name_their_terms(self, fitted):
         [[one]] = fitted.reasons(fitted.vectors(["tea sugar"]), ["tea"], top=2)

@@ -54,7 +54,7 @@ def serving(*models, **options):
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         try:
             with httpx.Client(base_url=address, timeout=30) as client:
-                client.app = app
+                client.app, client.address = app, f"{address}/"
                 yield client
         finally:
             server.should_exit = True

@@ -25,11 +25,6 @@ from labelkin.service import Limits, create_app, serve
 pytestmark = pytest.mark.xdist_group("service")
 
 
-def test_service_is_alive_and_ready(client):
-    assert client.get("/health").json() == {"status": "alive"}
-    assert client.get("/ready").json() == {"status": "ready"}
-
-
 def test_read_only_disk_is_a_problem_and_nothing_is_saved(news_file, tmp_path):
     with serving(news_file, saved_work=tmp_path / "saved.sqlite") as client:
         service = client.app.state.service
@@ -75,15 +70,6 @@ def test_metrics_count_by_route_and_status(news_file, tmp_path):
     assert 'labelkin_saved_documents{file="saved.sqlite"} 1.0' in text
     (size,) = [line for line in text.splitlines() if line.startswith("labelkin_saved_bytes{")]
     assert float(size.split()[1]) > 1000
-
-
-def test_the_page_and_its_files_are_served(client):
-    page = client.get("/")
-    assert page.status_code == 200
-    assert page.headers["content-type"].startswith("text/html")
-    script = client.get("/page/app.js")
-    assert script.headers["content-type"].startswith("text/javascript")
-    assert script.headers["cache-control"] == "no-cache"
 
 
 def test_unknown_paths_and_methods_are_problems(client):

@@ -39,25 +39,11 @@ LONG = {"text": "x" * 101}
         ("/api/models/news/documents", LONG, (413, "text-too-long")),
         ("/v1/projects/news/suggest-batch", {"documents": [LONG]}, (413, "text-too-long")),
         ("/v1/projects/news/learn", [{**LONG, "subjects": []}], (413, "text-too-long")),
-        (
-            "/v1/projects/news/suggest-batch",
-            {"documents": [{"text": ""}] * 4},
-            (413, "batch-too-large"),
-        ),
-        (
-            "/v1/projects/news/learn",
-            [{"text": "", "subjects": []}] * 4,
-            (413, "batch-too-large"),
-        ),
+        ("/v1/projects/news/learn", [{"text": "", "subjects": []}] * 4, (413, "batch-too-large")),
         (
             "/api/models/news/suggest",
             {"text": "", "accepted": ["gas", "wheat", "corn"]},
             (422, "too-many-labels"),
-        ),
-        (
-            "/v1/projects/news/learn",
-            [{"text": "", "subjects": [{"uri": "y" * 31}]}],
-            (422, "label-too-long"),
         ),
         (
             "/api/models/news/documents",
@@ -74,13 +60,6 @@ def test_each_limit_has_its_problem(small, path, body, problem):
 def test_limits_are_listed_with_the_models(small):
     limits = {"text_characters": 100, "known_labels": 2, "label_characters": 30}
     assert small.get("/api/models").json()["limits"] == limits
-
-
-@pytest.mark.parametrize("limits", [{"workers": 0}, {"seconds": -1}, {"seconds": float("nan")}])
-def test_invalid_limits_are_errors(limits):
-    (name,) = limits
-    with pytest.raises(ValueError, match=f"{name} must be at least"):
-        Limits(**limits)
 
 
 class Door:

@@ -2,10 +2,9 @@
 
 import json
 
-import httpx
 import pytest
 from issue_list import FIRST, write_issues
-from live_server import server_process, serving
+from live_server import serving
 
 from labelkin.curation.corrections import Decision
 from labelkin.curation.saved_work import read_answers
@@ -65,16 +64,13 @@ def test_answers_are_counted_and_undone_in_order(client, issues):
     assert [(one.document, one.answer) for one in answers] == [("n8", "keep")]
 
 
-def test_answers_survive_a_kill(issues, tmp_path):
-    saved_work = tmp_path / "j.sqlite"
-    with server_process(None, saved_work, review=issues) as server:
-        httpx.post(f"{server.address}api/review/answers", json={"number": 2, "answer": "change"})
-        server.kill()
-    with server_process(None, saved_work, review=issues) as server:
-        state = httpx.get(f"{server.address}api/review").json()
+def test_answers_are_read_at_the_next_start(issues):
+    with serving(review=issues) as client:
+        say(client, 2, "change")
+    with serving(review=issues) as client:
+        state = client.get("/api/review").json()
         assert (state["change"], state["next"], state["last"]) == (1, 1, 2)
-        shown = httpx.get(f"{server.address}api/review/issues/2").json()
-        assert shown["answer"] == "change"
+        assert client.get("/api/review/issues/2").json()["answer"] == "change"
 
 
 def test_answers_are_in_the_saved_work_of_the_model(issues, news_file, tmp_path):
@@ -104,13 +100,6 @@ def test_invalid_answers_are_problems(client, body, status, kind):
     assert client.get("/api/review").json()["next"] == 1
 
 
-def test_service_without_a_review_names_the_option(news_file, tmp_path):
-    with serving(news_file, saved_work=tmp_path / "j.sqlite") as client:
-        assert client.get("/api/review").json()["total"] == 0
-        answer = say(client, 1, "keep")
-        assert (answer.status_code, "--review" in answer.json()["detail"]) == (404, True)
-
-
 def test_a_token_guards_the_review(issues):
     with serving(review=issues, token="secret") as client:
         assert client.get("/api/review").status_code == 401
@@ -132,11 +121,3 @@ def test_invalid_issues_are_errors_with_the_line(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):
         create_app([], review=path)
     assert not path.with_suffix(".saved.sqlite").exists()
-
-
-def test_tables_and_missing_files_are_errors(tmp_path):
-    (tmp_path / "issues.csv").touch()
-    with pytest.raises(ValueError, match="JSON lines, which contain the texts"):
-        create_app([], review=tmp_path / "issues.csv")
-    with pytest.raises(FileNotFoundError, match="There is no file of issues"):
-        create_app([], review=tmp_path / "no.jsonl")

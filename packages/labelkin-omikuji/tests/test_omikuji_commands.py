@@ -38,12 +38,8 @@ def model(tmp_path_factory):
     return path
 
 
-def test_a_command_names_the_request_it_needs(model):
+def test_suggestion_of_a_trusted_model(model):
     done = labelkin("suggest", model, TEXT)
-    assert done.returncode == 2
-    assert "--trusted omikuji" in done.stderr
-
-
-def test_one_suggestion(model):
+    assert (done.returncode, "--trusted omikuji" in done.stderr) == (2, True)
     found = json.loads(labelkin("suggest", model, TEXT, "--trusted", "omikuji", "--json").stdout)
     assert found["suggestions"][0]["label"] in ("grain", "wheat", "trade")

@@ -5,7 +5,7 @@ interrupted, 2 the call or its input was wrong. A wrong call or wrong input ends
 
 Options are called as the parameters of Python (``--evidence-weight``, ``evidence_weight``), so that
 an error of the library can name the option. Modules are loaded by the command that needs them:
-``labelkin --help`` loads no scikit-learn, and neither does a call whose paths or names are wrong.
+``labelkin --help`` loads no scikit-learn, and neither does a call with a wrong path of a file.
 """
 
 from __future__ import annotations

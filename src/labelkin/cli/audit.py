@@ -66,7 +66,6 @@ def audit(
     Write change, keep or cannot say into the column decision, or decide on a page, issue by issue
     (labelkin serve --review issues.jsonl). `labelkin correct` then writes the corrected corpus.
     """
-    options.check_corpus(corpus)
     if out is not None and out.suffix.lower() not in _ENDINGS:
         raise ValueError(
             f"--out must end in {', '.join(_ENDINGS)}, got {out.name!r}: a table to edit, or "
@@ -74,13 +73,11 @@ def audit(
         )
     options.check_out(out, corpus)
     options.check_out(html, corpus)
-    options.check_inputs(rules)
-    options.check_vocabulary(vocab)
     with watching(quiet):
-        from labelkin.curation.audit.corpus_audit import audit_corpus, check_auditable
+        from labelkin.curation.audit.corpus_audit import audit_corpus
         from labelkin.vocabulary.matching import corpus_vocabulary, distinct_names
 
-        loaded = reading.corpus(corpus, quiet, lambda found: check_auditable(found, all_documents))
+        loaded = reading.corpus(corpus, quiet)
         label_names = loaded.label_names.tolist()
         concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
         called = distinct_names(label_names, concepts, vocab or corpus)
@@ -114,6 +111,7 @@ def correct(
             "Files of issues with decisions, or saved work of a review; the last decision on "
             "an issue is used.",
             metavar="ISSUES",
+            exists=True,
         ),
     ],
     out: Annotated[Path, option("The corrected corpus, a new file.", "--out", "-o")],
@@ -130,8 +128,6 @@ def correct(
 
     Example:  labelkin correct news.jsonl issues.saved.sqlite --out corrected.jsonl
     """
-    options.check_corpus(corpus)
-    options.check_inputs(*issues)
     options.check_out(out, corpus)
     from labelkin.curation.corrected_corpus import read_changes, write_corrected_corpus
     from labelkin.curation.corrections import Corrections

@@ -48,7 +48,7 @@ def evaluate(
 
     Example:  labelkin evaluate news.labelkin held-out.csv --columns text=body --json
     """
-    fitted = _open_model(model, corpus, trusted)
+    fitted = options.open_model(model, trusted)
     names = options.check_language(fitted.names, label_language)
     loaded, chosen, documents, labels = _read_part(model, fitted, corpus, reading, part, quiet)
     unknown = _report_labels(fitted, labels, quiet)
@@ -57,7 +57,7 @@ def evaluate(
             f"Note: the model was trained on documents of {loaded.name} that it is evaluated on "
             "here. Expect lower scores on new documents."
         )
-    from labelkin.prediction import evaluate_documents
+    from labelkin.prediction.in_blocks import evaluate_documents
 
     with watching(quiet), options.cluster(dask) as engine:
         found = evaluate_documents(fitted, documents, labels, engine)
@@ -108,10 +108,10 @@ def optimize(
 
     Example:  labelkin optimize news.labelkin held-out.csv --metric micro_f1
     """
-    fitted = _open_model(model, corpus, trusted)
+    fitted = options.open_model(model, trusted)
     _, chosen, documents, labels = _read_part(model, fitted, corpus, reading, part, quiet)
     print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
-    from labelkin.prediction import evaluate_documents, evaluate_limits
+    from labelkin.prediction.in_blocks import evaluate_documents, evaluate_limits
 
     table = evaluate_limits(fitted, documents, labels)
     own = evaluate_documents(fitted, documents, labels).scores()
@@ -144,12 +144,6 @@ def optimize(
     )
 
 
-def _open_model(model: Path, corpus: list[str], trusted: list[str] | None) -> FittedModel:
-    options.check_model(model)
-    options.check_corpus(corpus)
-    return options.open_model(model, trusted)
-
-
 def _read_part(
     model: Path,
     fitted: FittedModel,
@@ -162,16 +156,14 @@ def _read_part(
     from labelkin.corpora.corpus import labels_of
     from labelkin.vocabulary.matching import current_labels
 
-    def check(found: Corpus) -> None:
-        takes = "texts" if fitted.takes_texts else "vectors"
-        has = "texts" if found.features == "text" else "vectors"
-        if takes != has:
-            raise ValueError(
-                f"{model} takes {takes}, and {found.name} has {has}. Evaluate it on a corpus like "
-                "the one it was trained on."
-            )
-
-    found = reading.like(model, corpus).corpus(corpus, quiet, check)
+    found = reading.corpus(corpus, quiet, model)
+    takes = "texts" if fitted.takes_texts else "vectors"
+    has = "texts" if found.features == "text" else "vectors"
+    if takes != has:
+        raise ValueError(
+            f"{model} takes {takes}, and {found.name} has {has}. Evaluate it on a corpus like the "
+            "one it was trained on."
+        )
     chosen = part or ("test" if len(found.test) else "all")
     rows: Any = {"all": slice(None), "test": found.test, "train": found.train}[chosen]
     if chosen != "all" and not len(rows):

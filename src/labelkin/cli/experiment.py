@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import os
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,13 +69,12 @@ def demo(
 
 @experiment.command("list")
 def list_experiments(
-    folder: Annotated[Path | None, argument("A result folder.")] = None,
+    folder: Annotated[Path | None, argument("A result folder.", exists=True)] = None,
 ) -> None:
     """List the experiments of labelkin and their corpora, or the complete runs in a folder.
 
     Example:  labelkin experiment list
     """
-    options.check_inputs(folder)
     if folder is not None:
         from labelkin.research.experiments import read_results
 
@@ -102,7 +100,7 @@ def run_one(
         Path | None, option("Folder of runs and tables. [default: labelkin-results/NAME]")
     ] = None,
     path: Annotated[
-        Path | None, option("Path of the corpus, if the experiment has one corpus.")
+        Path | None, option("Path of the corpus, if the experiment has one corpus.", exists=True)
     ] = None,
     n_jobs: options.NJobs = None,
     quiet: options.Quiet = False,
@@ -113,8 +111,6 @@ def run_one(
 
     Example:  labelkin experiment run reuters21578 --out results/reuters
     """
-    is_file = bool(Path(name).suffix) or os.sep in name
-    options.check_inputs(path, name if is_file else None)
     from labelkin.research.experiments import find_experiment, run_experiment
 
     found, paths = find_experiment(name), {}
@@ -145,7 +141,6 @@ def new(
 
     Example:  labelkin experiment new mine.jsonl --out mine.toml
     """
-    options.check_corpus(name)
     file = Path(f"{Path(name).stem}.toml") if out is None else out
     options.check_out(file, name, hint="name another by --out, or delete it.")
     from labelkin.files import write_atomic
@@ -159,7 +154,7 @@ def new(
 
 @experiment.command("report")
 def report_folders(
-    folders: Annotated[list[Path], argument("Result folders.")],
+    folders: Annotated[list[Path], argument("Result folders.", exists=True)],
     out: Annotated[
         Path | None, option("Folder of the tables. [default: the result folder]")
     ] = None,
@@ -168,7 +163,6 @@ def report_folders(
 
     Example:  labelkin experiment report results/reuters results/ohsumed --out tables
     """
-    options.check_inputs(*folders)
     from labelkin.research.reports.tables import report_results
 
     for folder in folders:

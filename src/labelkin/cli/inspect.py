@@ -14,7 +14,6 @@ from labelkin.cli.printing import (
     print_pairs,
     print_scores,
     print_table,
-    size_text,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ def inspect(
 
     Example:  labelkin inspect news.labelkin
     """
-    options.check_model(model)
     header, loaded = load_parts(model)
     from labelkin.models.builder import describe_model
     from labelkin.vocabulary import LabelNames, vocabulary_of
@@ -95,9 +93,11 @@ def _edges(model: Any, top: int) -> list[LabelEdge]:
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     """Return a description as names and values."""
+    from rich.filesize import decimal
+
     names = found.get("names", found["labels"])
     lines = [
-        ("file", f"{found['file']}, {size_text(found['bytes'])}"),
+        ("file", f"{found['file']}, {decimal(found['bytes'])}"),
         ("created", found["created"]),
         ("versions", ", ".join(f"{name} {v}" for name, v in found["versions"].items())),
         ("labels", f"{len(names):,}: {listed(names, 12)}"),

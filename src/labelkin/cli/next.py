@@ -45,14 +45,11 @@ def next(
 
     Example:  labelkin next news.labelkin texts/ -n 100 --out next.csv
     """
-    options.check_model(model)
-    options.check_inputs(*pool)
     options.check_out(out, *pool, replace=replace)
     if out is not None and out.suffix.lower() not in _ENDINGS:
         raise ValueError(f"--out must end in {', '.join(_ENDINGS)}, got {out.name}.")
     wanted = ("id", "labels", "accepted", "rejected")
-    reading = reading.like(model, pool)
-    source = read_documents(pool, input_format, reading, optional=wanted)
+    source = read_documents(pool, input_format, reading.like(model, pool), optional=wanted)
     found = list(source)
     documents = [one for one in found if not one.labels]
     if not documents:

@@ -1,26 +1,21 @@
-"""Options of several commands, and checks of paths and names.
-
-Paths and names are checked before scikit-learn is loaded.
-"""
+"""Options of several commands, corpora and models by options, and the check of ``--out``."""
 
 from __future__ import annotations
 
-import codecs
-import re
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
 from labelkin.cli.printing import counted, listed, print_message
 from labelkin.corpora.tables import find_spellings, placeholders
 from labelkin.files import check_ordinary
-from labelkin.registry import SHORT, check_name, names
+from labelkin.registry import names
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
@@ -38,59 +33,17 @@ def option(about: str, *names: str, panel: str | None = None, **rules: Any) -> A
     return typer.Option(*names, help=about, rich_help_panel=panel, **rules)
 
 
-def argument(about: str, metavar: str | None = None) -> Any:
+def argument(about: str, metavar: str | None = None, **rules: Any) -> Any:
     """Return an argument with a help text."""
-    return typer.Argument(help=about, metavar=metavar)
+    return typer.Argument(help=about, metavar=metavar, **rules)
 
 
-def _encoding(name: str) -> str:
+def _number_or_name(text: str) -> float | str:
+    """Return a number or, as the library takes it, a name."""
     try:
-        codecs.lookup(name)
-    except LookupError:
-        raise typer.BadParameter(f"Python knows no encoding {name!r}.") from None
-    return name
-
-
-def _one_character(text: str) -> str:
-    r"""Return one character; a tab may be typed as ``\t``."""
-    delimiter = "\t" if text == "\\t" else text
-    if len(delimiter) != 1:
-        raise typer.BadParameter(f"It must be one character, or \\t for a tab, got {text!r}.")
-    return delimiter
-
-
-def _content_names(text: str) -> str:
-    """Return full names of content classifiers, separated by commas."""
-    given = [SHORT.get(name.strip(), name.strip()) for name in text.split(",")]
-    for name in given:
-        try:
-            check_name("content", name)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
-    return ",".join(dict.fromkeys(given))
-
-
-def _evidence_weight(text: str) -> float | Literal["auto"]:
-    if text == "auto":
-        return "auto"
-    with suppress(ValueError):
-        if 0 <= (weight := float(text)) < float("inf"):
-            return weight
-    raise typer.BadParameter(
-        f"It must be a number of at least 0 or auto, got {text!r}. 1 is the paper's, 0 the "
-        "content alone."
-    )
-
-
-def _thresholds(text: str) -> float | str:
-    """Return thresholds as the classifier takes them: a probability, or a name."""
-    try:
-        number = float(text)
+        return float(text)
     except ValueError:
         return text
-    if not 0 < number < 1:
-        raise typer.BadParameter(f"A probability must be strictly between 0 and 1, got {text}.")
-    return number
 
 
 def _stop_words(text: str) -> Any:
@@ -108,16 +61,14 @@ AsJson = Annotated[bool, option("Print JSON.", "--json")]
 Replace = Annotated[bool, option("Overwrite an existing --out.", "--replace")]
 Encoding = Annotated[
     str | None,
-    option(
-        "Encoding of text files. [default: detected]", panel=FILES, parser=_encoding, metavar="NAME"
-    ),
+    option("Encoding of text files. [default: detected]", panel=FILES, metavar="NAME"),
 ]
 Delimiter = Annotated[
     str | None,
     option(
         "Character between the columns of a table. [default: detected]",
         panel=FILES,
-        parser=_one_character,
+        parser=lambda text: text.replace("\\t", "\t"),
         metavar="CHARACTER",
     ),
 ]
@@ -143,7 +94,9 @@ WhichPart = Annotated[
     Literal["test", "train", "all"] | None,
     option("Documents to evaluate. [default: test documents if there are any, else all]"),
 ]
-ModelPath = Annotated[Path, argument("A model file, as labelkin train writes it.", metavar="MODEL")]
+ModelPath = Annotated[
+    Path, argument("A model file, as labelkin train writes it.", metavar="MODEL", exists=True)
+]
 Trusted = Annotated[
     list[str] | None,
     option(
@@ -175,7 +128,6 @@ Content = Annotated[
         "[default: svm for words, forest and logistic regression for other numbers]",
         panel=MODEL,
         metavar=f"[{'|'.join(names('content'))}],...",
-        parser=_content_names,
     ),
 ]
 Labels = Annotated[
@@ -191,12 +143,13 @@ EvidenceWeight = Annotated[
     option(
         "Weight of label evidence: auto learns it; 1 is the paper's. [default: auto]",
         panel=MODEL,
-        parser=_evidence_weight,
+        parser=_number_or_name,
         metavar="auto|NUMBER",
     ),
 ]
 RulesFile = Annotated[
-    Path | None, option("Rules between labels: a table (narrower, broader) or SKOS.", panel=MODEL)
+    Path | None,
+    option("Rules between labels: a table (narrower, broader) or SKOS.", panel=MODEL, exists=True),
 ]
 Thresholds = Annotated[
     Any,
@@ -204,7 +157,7 @@ Thresholds = Annotated[
         "A probability, a metric such as micro_f1 or document_f1, or a rule "
         f"({', '.join(names('thresholds'))}). [default: 0.5]",
         panel=ASSIGNED,
-        parser=_thresholds,
+        parser=_number_or_name,
         metavar="NUMBER|NAME",
     ),
 ]
@@ -284,7 +237,6 @@ class DocumentReading:
     separator: Separator = None
     delimiter: Delimiter = None
     encoding: Encoding = None
-    preferred: dict[str, Any] | None = None  #: not an option: columns of a model file
 
     def named(self) -> dict[str, Any]:
         """Return the given options, as :func:`labelkin.corpora.load` takes them."""
@@ -292,20 +244,22 @@ class DocumentReading:
         options = vars(self) | {"columns": columns, "unlabelled": None}
         return {key: value for key, value in options.items() if value is not None}
 
-    def like(self, model: Path, paths: Sequence[str]) -> Self:
-        """Return options that read files as the training files of a model were read."""
+    def like(self, model: Path, paths: Sequence[str]) -> dict[str, Any]:
+        """Return the given options, else those of the training files of a model."""
         from labelkin.corpora import KNOWN, text_format
         from labelkin.storage import read_header
 
+        found = self.named()
         kept = (read_header(model).summary or {}).get("reading", {})
-        given = read_columns(self.columns or [])
-        texts = {"text", "title"} if {"text", "title"} & {*given} else set()
-        columns = {k: v for k, v in kept.get("columns", {}).items() if k not in texts | {*given}}
+        given = {*found.get("columns", ())}
+        texts = {"text", "title"} if {"text", "title"} & given else set()
+        columns = {k: v for k, v in kept.get("columns", {}).items() if k not in texts | given}
+        if columns and not any(one in KNOWN for one in paths):
+            found["preferred"] = columns
         files = [Path(one) for one in paths]
-        is_table = all(one.is_file() and text_format(one) in ("csv", "tsv") for one in files)
-        separator = self.separator or (kept.get("separator") if is_table else None)
-        is_known = any(one in KNOWN for one in paths)
-        return replace(self, preferred=None if is_known else columns or None, separator=separator)
+        if all(one.is_file() and text_format(one) in ("csv", "tsv") for one in files):
+            found = {name: kept[name] for name in kept if name == "separator"} | found
+        return found
 
 
 @dataclass(frozen=True)
@@ -330,35 +284,21 @@ class Reading(DocumentReading):
     ] = None
 
     def corpus(
-        self,
-        name: str | list[str],
-        quiet: bool = True,
-        check: Callable[[Corpus], None] | None = None,
+        self, name: str | list[str], quiet: bool = True, model: Path | None = None
     ) -> Corpus:
         """Load a corpus by name or paths, and report how it was read.
 
-        An option that does not apply to its format is an error. ``check`` may raise before the
-        report.
+        Files for a model are read as its training files were.
         """
         from labelkin import corpora
 
-        try:
-            found = corpora.load(name, **self.named())
-        except TypeError as error:
-            unused = re.search(r"unexpected keyword argument '(\w+)'", str(error))
-            if unused is None:
-                raise
-            called = name if isinstance(name, str) else ", ".join(name)
-            rule = f"{unused[1]} must be of a corpus of texts (.csv, .tsv, .jsonl)"
-            raise ValueError(f"{rule}, and {called} is another one.") from None
+        paths = [name] if isinstance(name, str) else name
+        found = corpora.load(name, **(self.like(model, paths) if model else self.named()))
         is_labelled = found.is_labelled
-        is_part = self.unlabelled == "skip" and not is_labelled.all()
-        wanted = found.labelled() if is_part else found
-        if check is not None:
-            check(wanted)
         if not quiet:
             _report(found, len(is_labelled) - int(is_labelled.sum()), self.unlabelled)
-        return wanted
+        is_part = self.unlabelled == "skip" and not is_labelled.all()
+        return found.labelled() if is_part else found
 
 
 def _report(corpus: Corpus, n_unlabelled: int, unlabelled: str | None) -> None:
@@ -399,7 +339,7 @@ def expand(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(one.replace(kind=Parameter.KEYWORD_ONLY))
             continue
         hints = get_type_hints(one.annotation, include_extras=True)
-        found = [field for field in fields(one.annotation) if field.name != "preferred"]
+        found = fields(one.annotation)
         records[one.name] = (one.annotation, [field.name for field in found])
         parameters += [
             Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=hints[f.name])
@@ -456,47 +396,16 @@ def check_language(names: LabelNames, language: str | None) -> LabelNames:
 
 def open_model(path: Path, trusted: list[str] | None, *, texts: bool = False) -> FittedModel:
     """Load a model file; with ``texts``, a model that takes vectors is an error."""
-    from labelkin.prediction import load_model
+    from labelkin.prediction import fitted_model
+    from labelkin.storage.file import load
 
-    fitted = load_model(path, trusted or ())
+    fitted = fitted_model(load(path, trusted=trusted or ()), str(path))
     if texts and not fitted.takes_texts:
         raise ValueError(
             f"{path} must take texts, and takes vectors: it was trained on a corpus of them. "
             "Train a model on texts, or give this one vectors in Python (labelkin.load)."
         )
     return fitted
-
-
-def check_model(path: Path) -> None:
-    """Raise for a missing model file."""
-    if not path.exists():
-        raise FileNotFoundError(
-            f"There is no model file {path} (from the folder {Path.cwd()}). labelkin train writes "
-            "one."
-        )
-
-
-def check_corpus(names: str | list[str]) -> None:
-    """Raise for a name that is neither a known corpus nor an existing path."""
-    from labelkin.corpora import check_there
-
-    for name in [names] if isinstance(names, str) else names:
-        check_there(name)
-
-
-def check_inputs(*paths: str | Path | None) -> None:
-    """Raise for a missing file or folder; stdin (``-``) and options without a value pass."""
-    for path in paths:
-        if path not in (None, "-") and not Path(path).exists():
-            raise FileNotFoundError(f"{path}: No such file in {Path(path).absolute().parent}.")
-
-
-def check_vocabulary(vocab: str | None) -> None:
-    """Raise for a vocabulary that is neither a file nor in the package."""
-    if vocab is not None:
-        from labelkin.vocabulary.files import PACKAGED
-
-        check_inputs(None if vocab in PACKAGED else vocab)
 
 
 def check_out(

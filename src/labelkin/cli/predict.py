@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
@@ -16,8 +16,11 @@ from labelkin.cli.printing import counted, print_message, resumable, watching
 
 if TYPE_CHECKING:
     from labelkin.corpora.documents import Document, DocumentFiles, Documents
-    from labelkin.prediction import Answer
+    from labelkin.prediction.fitted_model import Answer
     from labelkin.prediction.output import Layout
+
+#: Endings of files with about a document per line.
+_LINES = (".jsonl", ".ndjson", ".csv", ".tsv", ".txt")
 
 
 @options.expand
@@ -83,8 +86,6 @@ def predict(
 
     Example:  cat texts.txt | labelkin predict news.labelkin - --format csv > labels.csv
     """
-    options.check_model(model)
-    options.check_inputs(*input)
     if out is None and (resume or replace):
         which = "--resume continues" if resume else "--replace overwrites"
         raise ValueError(f"{which} a file: name it by --out.")
@@ -92,11 +93,10 @@ def predict(
         raise ValueError("--resume continues --out, and --replace overwrites it. Use one of them.")
     hint = "--resume continues it, --replace overwrites it; else name another."
     options.check_out(out, *input, replace=resume or replace, hint=hint)
-    reading = reading.like(model, input)
-    source = read_documents(input, input_format, reading)
+    source = read_documents(input, input_format, reading.like(model, input))
     documents = _at_least_one(source, "stdin" if input == ["-"] else ", ".join(input))
-    from labelkin.prediction import Choice, answer_batches
     from labelkin.prediction import output as files
+    from labelkin.prediction.fitted_model import Choice, answer_batches
     from labelkin.scaling.progress import track
 
     fitted = options.open_model(model, trusted, texts=True)
@@ -108,8 +108,7 @@ def predict(
     )
     ending = "" if out is None else out.suffix.lower().removeprefix(".")
     kind = format or (ending if ending in files.FORMATS else "jsonl")
-    given = {name: getattr(reading, name) for name in ("delimiter", "separator", "encoding")}
-    like = files.table_conventions(source, kind, [*labels, *shown], given, is_file=out is not None)
+    like = files.table_conventions(source, kind, [*labels, *shown], is_file=out is not None)
     called = None if names.vocabulary is None else shown
     layout = files.make_layout(kind, labels, all_scores, called, **like)
     chosen: dict[str, Any] = {
@@ -179,16 +178,16 @@ def _write(
 
 
 def read_documents(
-    input: list[str], format: Any, reading: options.DocumentReading, **wanted: Any
+    input: list[str], format: Any, reading: Mapping[str, Any], **wanted: Any
 ) -> Documents | DocumentFiles:
     """Return the documents of files and folders, or of stdin; ``wanted`` as in Documents."""
     from labelkin.corpora.documents import DocumentFiles, Documents
 
     if "-" not in input:
-        return DocumentFiles(input, format=format, **wanted, **reading.named())
+        return DocumentFiles(input, format=format, **wanted, **reading)
     if len(input) > 1:
         raise ValueError(f"stdin (-) is read alone, got {', '.join(input)}.")
-    return Documents(sys.stdin.buffer, format, name="stdin", **wanted, **reading.named())
+    return Documents(sys.stdin.buffer, format, name="stdin", **wanted, **reading)
 
 
 def reading_line(source: Documents | DocumentFiles) -> str:
@@ -201,18 +200,11 @@ def reading_line(source: Documents | DocumentFiles) -> str:
 
 
 def _count_documents(sources: list[str]) -> int | None:
-    """Return the approximate number of documents, by lines or files; ``None``: not known."""
-    total = 0
-    for path in map(Path, sources):
-        if path.is_dir():
-            total += sum(1 for _ in path.glob("*.txt"))
-        elif not path.is_file() or path.suffix.lower() in (".json", ".gz", ".bz2", ".xz"):
-            return None
-        else:
-            with path.open("rb") as file:
-                while chunk := file.read(1 << 20):
-                    total += chunk.count(b"\n")
-    return total or None
+    """Return the approximate number of documents, by lines; ``None``: not known."""
+    files = [Path(one) for one in sources]
+    if not all(one.is_file() and one.suffix.lower() in _LINES for one in files):
+        return None
+    return sum(sum(1 for _ in one.open("rb")) for one in files) or None
 
 
 def _print_text(text: str) -> None:

@@ -93,9 +93,9 @@ def watching(quiet: bool = False) -> Iterator[None]:
             yield
 
 
-def print_json(value: Any, *, indent: int | None = 1) -> None:
+def print_json(value: Any) -> None:
     """Print plain values as JSON; NaN and infinity become null."""
-    echo(json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
+    echo(json.dumps(_finite(value), ensure_ascii=False, indent=1, allow_nan=False))
 
 
 def _finite(value: Any) -> Any:
@@ -184,17 +184,3 @@ def counted(number: float, what: str) -> str:
     ('1 label', '2,500 documents')
     """
     return f"{number:,.0f} {what}{'' if number == 1 else 's'}"
-
-
-def size_text(n_bytes: int) -> str:
-    """Return a size as text.
-
-    Examples
-    --------
-    >>> size_text(512), size_text(1_234_567)
-    ('512 bytes', '1.2 MB')
-    """
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n_bytes >= size:
-            return f"{n_bytes / size:.1f} {unit}"
-    return f"{n_bytes} bytes"

@@ -14,9 +14,6 @@ from labelkin.cli.printing import METRIC_WORDS, counted, print_message, watching
 
 if TYPE_CHECKING:
     from labelkin.evaluation.metrics import Evaluation
-    from labelkin.label_matrix import LabelMatrix
-    from labelkin.models.rescorer import LabelRescorer
-    from labelkin.prediction.scores import DocumentLabels
 
 
 @options.expand
@@ -24,7 +21,9 @@ def rescore(
     scores: Annotated[
         Path,
         argument(
-            "A score matrix: .npz, .npy, .csv, .tsv, .jsonl, .txt (label:score).", metavar="SCORES"
+            "A score matrix: .npz, .npy, .csv, .tsv, .jsonl, .txt (label:score).",
+            metavar="SCORES",
+            exists=True,
         ),
     ],
     train: Annotated[str, option("Training labels: a corpus, or a 0/1 matrix.")],
@@ -38,7 +37,8 @@ def rescore(
         Path | None,
         option(
             "Out-of-fold scores of the training documents, which auto learns from. "
-            "[default: a weight of 0.1]"
+            "[default: a weight of 0.1]",
+            exists=True,
         ),
     ] = None,
     truth: Annotated[
@@ -63,12 +63,12 @@ def rescore(
     Example:  labelkin rescore scores.npz --train labels.npz --out-of-fold training-scores.npz
     --out better.npz
     """
-    options.check_inputs(scores, out_of_fold)
-    options.check_corpus([name for name in (train, truth) if name is not None])
     options.check_out(out, scores, replace=replace)
 
+    import numpy as np
+
+    from labelkin.evaluation.metrics import evaluate
     from labelkin.files import atomic_replace
-    from labelkin.models.builder import build_part
     from labelkin.models.rescorer import LabelRescorer
     from labelkin.prediction import scores as files
     from labelkin.prediction.in_blocks import labels_in_order
@@ -84,47 +84,33 @@ def rescore(
             print_message(f"{n_left_out} training labels have no scores and are left out.", quiet)
     unseen = None
     if out_of_fold is not None:
-        found = files.read_score_file(out_of_fold, given.names, missing)
+        found = files.read_score_file(out_of_fold, given.names or names, missing)
         unseen = files.columns_like(found, given.names)
     weight: Any = "auto" if evidence_weight is None else evidence_weight
-    rescorer = LabelRescorer(
-        build_part("labels", labels), variant=variant, evidence_weight=weight, scale=scale
-    )
-    _fit(rescorer, learned, unseen, quiet)
+    rescorer = LabelRescorer(labels, variant=variant, evidence_weight=weight, scale=scale)
+    with watching(quiet), warnings.catch_warnings():
+        if quiet:
+            warnings.simplefilter("ignore")
+        rescorer.fit(learned, scores=unseen)
     with options.cluster(dask) as engine:
         better = files.rescore_matrix(given, rescorer, engine)
     known = labelled if truth is None else files.read_label_sets(truth, **reading.named())
-    if not quiet and (rows := files.known_rows(given, known, truth is not None)):
-        before, after = (files.evaluate_scores(one, scale, *rows) for one in (given, better))
+    if not quiet and (known_rows := files.known_rows(given, known, truth is not None)):
+        rows, right = known_rows
+        key = "probabilities" if scale == "probability" else "log_odds"
+        before, after = (evaluate(right, **{key: one.values[rows]}) for one in (given, better))
         print_message(_before_and_after(before, after))
+    kind = (out or scores).suffix.lower()
+    if out is None and kind in (".npy", ".npz"):  # stdout gets text
+        kind = ".csv" if isinstance(better.values, np.ndarray) else ".txt"
     with nullcontext(sys.stdout.buffer) if out is None else atomic_replace(out) as file:
-        kind = (out or scores).suffix.lower()
-        is_binary = out is None and kind in (".npy", ".npz")  # stdout gets text
-        files.write_scores(file, better, ".csv" if is_binary else kind)
+        files.write_scores(file, better, kind)
         file.flush()
     n_documents, n_labels = given.values.shape
     print_message(f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}.", quiet)
-    _print_readings({train: labelled, truth: known}, quiet)
-    if weight == "auto" and unseen is None:
-        reduced = f"label evidence has weight {rescorer.evidence_weight_:g}"
-        print_message(f"Without --out-of-fold, {reduced}; set it by --evidence-weight.", quiet)
-
-
-def _fit(rescorer: LabelRescorer, labels: LabelMatrix, unseen: Any, quiet: bool) -> None:
-    """Fit a rescorer; report scores that are not out of fold."""
-    with watching(quiet), warnings.catch_warnings(record=True, action="always") as caught:
-        rescorer.fit(labels, scores=unseen)
-    for rule in (str(one.message).partition(" Use ")[0] for one in caught):
-        if "in-sample" in rule:
-            print_message(f"--out-of-fold {rule} Make them by cross-validation.", quiet)
-
-
-def _print_readings(read: dict[str | None, DocumentLabels], quiet: bool) -> None:
-    for name, one in read.items():
+    for name, one in {train: labelled, truth: known}.items():
         if name and one.reading:
-            n_documents, n_labels = one.labels.shape
-            sizes = f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}"
-            print_message(f"{name}: {sizes} read, {one.reading}.", quiet)
+            print_message(f"{name}: {one.reading}.", quiet)
 
 
 def _before_and_after(one: Evaluation, other: Evaluation) -> str:

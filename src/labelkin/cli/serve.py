@@ -11,13 +11,16 @@ from labelkin.cli.printing import print_message
 
 
 def serve(
-    models: Annotated[list[Path] | None, argument("Model files.", metavar="MODEL...")] = None,
+    models: Annotated[
+        list[Path] | None, argument("Model files.", metavar="MODEL...", exists=True)
+    ] = None,
     review: Annotated[
         Path | None,
         option(
             "Issues to review on the page, as labelkin audit --out issues.jsonl writes them; "
             "needs no model.",
             metavar="ISSUES",
+            exists=True,
         ),
     ] = None,
     host: Annotated[str, option("Address.")] = "127.0.0.1",
@@ -56,9 +59,6 @@ def serve(
             "There must be a model to serve, or issues to --review, got neither. See labelkin "
             "serve --help."
         )
-    for path in models:
-        options.check_model(path)
-    options.check_inputs(review)
     from labelkin.curation.saved_work import saved_work_path
     from labelkin.service import serve as run_service
 

@@ -57,7 +57,6 @@ def suggest(
 
     Example:  labelkin suggest news.labelkin article.txt --reject corn --json
     """
-    options.check_model(model)
     document = text if as_text else _document(text)
     fitted = options.open_model(model, trusted, texts=True)
     if not fitted.has_label_evidence:
@@ -74,7 +73,7 @@ def suggest(
             "Note: the model knows few words of the text, or none. Another language, or another "
             "subject? Check the labels."
         )
-    posterior = fitted.posterior(content, known)
+    posterior = fitted.posterior(content, known if any(known.values()) else None)
     best = None
     if include or exclude:
         allowed = fitted.names.allowed(include or (), exclude or ())

@@ -14,13 +14,11 @@ from labelkin.cli.printing import (
     print_message,
     print_pairs,
     print_scores,
-    size_text,
     watching,
 )
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
-    from labelkin.label_matrix import LabelMatrix
     from labelkin.thresholds import ThresholdRule
     from labelkin.vocabulary import Vocabulary
 
@@ -63,7 +61,8 @@ def train(
     evidence_weight: options.EvidenceWeight = None,
     rules: options.RulesFile = None,
     saved_work: Annotated[
-        Path | None, option("Also learn from the work that labelkin serve saved.", panel=MODEL)
+        Path | None,
+        option("Also learn from the work that labelkin serve saved.", panel=MODEL, exists=True),
     ] = None,
     thresholds: options.Thresholds = None,
     at_least: Annotated[
@@ -97,47 +96,43 @@ def train(
 
     Example:  labelkin train annif.tsv -o topics.labelkin --vocab topics.ttl --rules topics.ttl
     """
-    options.check_inputs(rules, saved_work)
-    options.check_vocabulary(vocab)
     options.check_out(out, *corpus, replace=replace)
     rule = _threshold_rule(thresholds, preset, at_least, at_most)
     loaded = reading.corpus(corpus, quiet)
     is_tested = len(loaded.test) > 0 and not all_documents
     if is_tested:
-        held_out = f"{counted(len(loaded.test), 'test document')} held out and scored at the end"
-        print_message(f"{held_out}; --all also learns from them.", quiet)
+        held_out = counted(len(loaded.test), "test document")
+        note = f"{held_out} held out and scored at the end; --all also learns from them."
+        print_message(note, quiet)
+
+    from rich.filesize import decimal
 
     from labelkin.corpora.corpus import labels_of
-    from labelkin.models.builder import DEFAULTS, build_model, plan_for_corpus
+    from labelkin.models.builder import FAST_WEIGHT, build_model, plan_for_corpus
     from labelkin.models.training import fit_and_evaluate, held_out_scores
     from labelkin.storage.file import save
     from labelkin.text import WordCounts
     from labelkin.vocabulary.matching import corpus_vocabulary, current_labels
 
-    plan = plan_for_corpus(
-        loaded, preset, (content or "").split(","), (views or "").replace(" ", "").split(",")
-    )
+    plan = plan_for_corpus(loaded, preset, (content or "").split(","), (views or "").split(","))
     concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
-    labels_of_all = current_labels(labels_of(loaded), concepts)
+    labels_of_all, mark = labels_of(loaded), None
     part = slice(None) if all_documents else loaded.train
-    documents, label_sets, mark = loaded.documents[part], labels_of_all.rows(part), None
+    documents, label_sets = loaded.documents[part], labels_of_all.rows(part)
     if saved_work is not None:
-        documents, found, mark = _with_saved_work(loaded, all_documents, saved_work, quiet)
-        label_sets = current_labels(found, concepts)
+        documents, label_sets, mark = _with_saved_work(loaded, part, saved_work, quiet)
+    label_sets = current_labels(label_sets, concepts)
     n_documents, n_labels = label_sets.shape
     label_names = label_sets.names.tolist()
-    shown = label_names
-    if concepts is not None:
-        shown = _matched(label_names, concepts, vocab or loaded.name, quiet)
-    if evidence_weight is None:
-        evidence_weight = DEFAULTS[preset or "default"].get("evidence_weight", "auto")
+    shown = _matched(label_names, concepts, vocab or loaded.name, quiet)
+    default_weight = FAST_WEIGHT if preset == "fast" else "auto"
     model = build_model(
         plan,
         WordCounts(**vars(words)),
         top=top,
         labels=labels,
         variant=variant,
-        evidence_weight=evidence_weight,
+        evidence_weight=default_weight if evidence_weight is None else evidence_weight,
         thresholds=rule,
         rules=None if rules is None else options.read_rules(label_names, rules, concepts, quiet),
         n_jobs=n_jobs,
@@ -171,19 +166,17 @@ def train(
     save(model, out, summary={name: x for name, x in summary.items() if x not in (None, {})})
     print_scores(scores)
     if is_tested:
-        documents, label_sets = loaded.documents[loaded.test], labels_of_all.rows(loaded.test)
+        documents = loaded.documents[loaded.test]
+        label_sets = current_labels(labels_of_all.rows(loaded.test), concepts)
         echo("")
-        title = counted(len(loaded.test), "test document")
-        print_scores({"model": held_out_scores(model, documents, label_sets)}, title)
-    print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
+        print_scores({"model": held_out_scores(model, documents, label_sets)}, held_out)
+    print_pairs([("", ""), ("model", str(out)), ("size", decimal(out.stat().st_size))])
 
 
 def _threshold_rule(
     thresholds: Any, preset: str | None, at_least: int | None, at_most: int | None
 ) -> ThresholdRule | None:
     """Return a rule with limits of the number of labels; an unknown name is an error."""
-    if at_most is not None and at_least is not None and at_most < at_least:
-        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
     least: Any = "auto" if at_least is None and preset == "strong" else at_least or 0
     has_limits = least or at_most is not None
     if thresholds is None and not has_limits:
@@ -194,28 +187,22 @@ def _threshold_rule(
     return LabelLimits(rule, at_least=least, at_most=at_most) if has_limits else rule
 
 
-def _with_saved_work(
-    corpus: Corpus, all_documents: bool, saved_work: Path, quiet: bool
-) -> tuple[Any, LabelMatrix, list[Any]]:
+def _with_saved_work(corpus: Corpus, part: Any, saved_work: Path, quiet: bool) -> Any:
     """Return training documents, their labels, and the position in the saved work."""
     from labelkin.curation.corrected_corpus import training_documents
-    from labelkin.curation.saved_work import read_answers, read_saved_documents
 
-    texts, label_sets, mark = read_saved_documents(saved_work)
-    documents, labels, corrections = training_documents(
-        corpus,
-        all_documents,
-        decisions=read_answers(saved_work),
-        texts=texts,
-        label_sets=label_sets,
-    )
+    documents, labels, mark, corrections = training_documents(corpus, part, saved_work)
     if corrections:
         print_message(f"{saved_work}: {corrections}.", quiet)
-    return documents, labels, list(mark)
+    return documents, labels, mark
 
 
-def _matched(labels: list[Any], vocabulary: Vocabulary, source: str, quiet: bool) -> list[Any]:
+def _matched(
+    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool
+) -> list[Any]:
     """Report how many labels a vocabulary names; return the names. No name is an error."""
+    if vocabulary is None:
+        return labels
     from labelkin.vocabulary import LabelNames
 
     names = LabelNames(labels, vocabulary)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
@@ -24,19 +25,14 @@ from labelkin.content.term_contributions import (
     ContentContributions,
     ContributionsOfDocuments,
     check_columns,
-    contributions_of,
     estimator_contributions,
-    estimator_of_label,
-    names_behind,
-    split_front,
-    with_term_names,
 )
 from labelkin.estimator import LogOddsClassifier, out_of_fold_log_odds, read_any_documents
 from labelkin.evaluation.splits import CrossValidation
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.odds import count_log_odds, to_log_odds
 from labelkin.registry import part_class
-from labelkin.scikit_learn import params_of_rows, route_fit, router, rows_of
+from labelkin.scikit_learn import n_rows, params_of_rows, route_fit, router, rows_of
 
 
 class PerLabel(LogOddsClassifier):
@@ -145,7 +141,7 @@ class PerLabel(LogOddsClassifier):
         """Return the contributions of terms to the log-odds of some labels, for a few documents.
 
         ``[i][k]`` is document i and label ``columns[k]``. Logistic regression and multinomial naive
-        Bayes have linear log-odds, alone or at the end of a pipeline whose steps name features.
+        Bayes have linear log-odds, pipelines do not.
 
         Parameters
         ----------
@@ -265,11 +261,6 @@ def spread(
     return result
 
 
-def n_rows(X: Any) -> int:
-    """Return the number of documents, also of a list of texts."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
 class MultilabelContent(PerLabel):
     """One multilabel classifier, such as a random forest, for the whole label matrix.
 
@@ -284,38 +275,12 @@ class MultilabelContent(PerLabel):
     [('high',)]
     """
 
-    def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
-        """Return the contributions of terms to the log-odds of some labels, for a few documents.
-
-        As :meth:`PerLabel.term_contributions`, for one-vs-rest classifiers and for pipelines that
-        end in a content classifier of this library.
-
-        Parameters
-        ----------
-        X : documents
-            Documents in the form used for :meth:`fit`.
-        columns : array of int
-            Columns of labels.
-
-        Returns
-        -------
-        list of lists of ContentContributions, or None
-            ``None`` if log-odds are not linear.
-        """
-        check_is_fitted(self)
-        if not _ends_in_ours(self.estimator_):
-            return super().term_contributions(X, columns)
-        return _pipeline_contributions(
-            self.estimator_, self._read_documents(X, reset=False), columns
-        )
-
     def _label_contributions(self, X: Any, j: int) -> list[ContentContributions] | None:
         if j not in self.fitted_labels_:
             return self._prior_alone(X, j)
-        place = int(np.searchsorted(self.fitted_labels_, j))
-        estimator = estimator_of_label(self.estimator_, place)
-        if estimator is None:
+        if not isinstance(self.estimator_, OneVsRestClassifier | MultiOutputClassifier):
             return None
+        estimator = self.estimator_.estimators_[int(np.searchsorted(self.fitted_labels_, j))]
         given = to_log_odds(estimator.predict_proba(X)[:, 1], clip=self.clip)
         return estimator_contributions(estimator, X, given, self.clip)
 
@@ -396,20 +361,6 @@ def _takes_label_matrices(estimator: Any) -> bool:
 def _ends_in_ours(estimator: Any) -> bool:
     """Return whether the last step of a pipeline is a content classifier of this library."""
     return isinstance(estimator, Pipeline) and hasattr(estimator[-1], "log_odds")
-
-
-def _pipeline_contributions(
-    pipeline: Pipeline, X: Any, columns: ArrayLike
-) -> ContributionsOfDocuments | None:
-    """Return the contributions of the last step; ``None`` if other steps do not name terms."""
-    front, last = split_front(pipeline)
-    shares = contributions_of(last, X if front is None else front.transform(X), columns)
-    if shares is None or front is None:
-        return shares
-    names = names_behind(front, X)
-    if names is None and any(cell.terms for row in shares for cell in row):
-        return None
-    return [[with_term_names(cell, names) for cell in row] for row in shares]
 
 
 def cross_val_log_odds(

@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.content.any_classifier import PerLabel, n_rows
+from labelkin.content.any_classifier import PerLabel
 from labelkin.content.forest import RandomForest
 from labelkin.content.members import (
     Member,
@@ -49,6 +49,7 @@ from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import to_log_odds
 from labelkin.scikit_learn import (
     check_metadata,
+    n_rows,
     read_sample_weight,
     takes_sample_weight,
     with_random_state,
@@ -130,35 +131,6 @@ class ContentEnsemble(LogOddsClassifier):
         )
         return tags
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with ``deep`` also those of the members, ``name__parameter``."""
-        found = super().get_params(deep=False)
-        try:
-            members = read_members(self.members) if deep else []
-        except (TypeError, ValueError):  # fit raises an error that names the member
-            members = []
-        for name, features, classifier in members:
-            inner = {name: classifier, f"{name}_features": features}
-            for key, part in inner.items() if features is not None else [(name, classifier)]:
-                found[key] = part
-                found |= {f"{key}__{k}": value for k, value in part.get_params().items()}
-        return found
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the members."""
-        self.members = params.pop("members", self.members)
-        if params.keys() - super().get_params(deep=False).keys():
-            self.members = [
-                (
-                    member.name,
-                    params.pop(f"{member.name}_features", member.features),
-                    params.pop(member.name, member.classifier),
-                )
-                for member in read_members(self.members)
-            ]
-        super().set_params(**params)
-        return self
-
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
         """Fit the members and learn their weights.
 
@@ -221,14 +193,6 @@ class ContentEnsemble(LogOddsClassifier):
         for k, member in enumerate(self.members_):
             parts[member.name] = evidence.matrix(self.weights_[label, k] * evidence.values[k])
         return evidence.matrix(self._combined(evidence)), parts
-
-    def summary(self) -> str:
-        """Return the mean weight of each member as text, and the members that did not help."""
-        check_is_fitted(self)
-        means = zip(self.members_, self.weights_.mean(axis=0), strict=True)
-        counted = ", ".join(f"{member.name} {mean:.2f}" for member, mean in means)
-        dropped = f"; did not help: {', '.join(self.dropped_)}" if self.dropped_ else ""
-        return f"{counted}{dropped}"
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
         """Return the contributions of terms to the log-odds of some labels, for a few documents.

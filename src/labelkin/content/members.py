@@ -17,12 +17,13 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.preprocessing import FunctionTransformer
 
-from labelkin.content.any_classifier import as_content, n_rows
+from labelkin.content.any_classifier import as_content
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.content.nearest_neighbours import NearestNeighbours
 from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.odds import to_log_odds
 from labelkin.registry import PARTS
+from labelkin.scikit_learn import n_rows
 from labelkin.solvers.grouped_logistic import GroupedCells, Prior, fit_logistic
 
 _Floats = NDArray[np.float64]
@@ -106,10 +107,8 @@ def _read_member(given: Any) -> Member:
             f"got {given!r:.80}."
         )
     name, *features, classifier = given
-    if "__" in name or not name or name in ("prior", "members", "shrinkage", "random_state"):
-        raise ValueError(
-            f"The name of a member must be a word without '__' and not a parameter, got {name!r}."
-        )
+    if name in ("", "prior", "all members"):
+        raise ValueError(f"A member must have a name other than 'prior', got {name!r}.")
     view = features[0] if features else None
     if view is not None and not hasattr(view, "transform"):
         if not callable(view):
@@ -247,12 +246,8 @@ class MemberWeights(NamedTuple):
     shared: _Floats
 
 
-class _Block(NamedTuple):
-    """Some labels, their cells with the prior counted once, and the documents of the cells."""
-
-    columns: NDArray[np.intp]
-    cells: GroupedCells
-    document: NDArray[np.intp]
+#: Some labels, their cells with the prior counted once, and the documents of the cells.
+_Block = tuple[NDArray[np.intp], GroupedCells, NDArray[np.intp]]
 
 
 @dataclass(frozen=True)
@@ -282,7 +277,7 @@ class TrainingEvidence:
 
     def choose(self) -> MemberWeights:
         """Return the members that help, and whether the prior is added once, by the Brier score."""
-        cells = _together([block.cells for block in self._pooled()._blocks()])
+        cells = _together([cells for _, cells, _ in self._pooled()._blocks()])
         tried = []
         begin = None
         for once in (True, False):
@@ -391,7 +386,7 @@ class TrainingEvidence:
             np.concatenate([weight[near], n_far[some]])[order],
         )
         documents = np.concatenate([document[near], np.full(len(some), -1)])[order]
-        return _Block(np.arange(first, stop), grouped, documents)
+        return np.arange(first, stop), grouped, documents
 
 
 def _together(groups: list[GroupedCells]) -> GroupedCells:

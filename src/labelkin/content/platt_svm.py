@@ -21,8 +21,8 @@ from labelkin.content.term_contributions import (
 )
 from labelkin.estimator import LogOddsClassifier, read_splits
 from labelkin.evaluation.splits import CrossValidation
-from labelkin.label_matrix import BestCells, LabelMatrix, best_cells
-from labelkin.label_matrix.cells import check_top
+from labelkin.label_matrix import LabelMatrix, best_cells
+from labelkin.label_matrix.cells import best_of, check_top
 from labelkin.odds import constant_labels, count_log_odds
 from labelkin.scaling.blocks import Local
 from labelkin.scaling.distributed import engine_in_use
@@ -156,9 +156,7 @@ class PlattSVM(LogOddsClassifier):
         """
         X, labels, more = self._read_metadata(X, y, metadata)
         if self.top is not None:
-            best = BestCells(*labels.shape, self.top)
-            self._learn(X, labels, out_of_fold=best.add, **more)
-            return best.matrix()
+            return self._best_out_of_fold(X, labels, self.top, more)
         out_of_fold = np.empty(labels.shape)
 
         def keep(log_odds: NDArray[np.float64], columns: NDArray[Any]) -> None:
@@ -166,6 +164,21 @@ class PlattSVM(LogOddsClassifier):
 
         self._learn(X, labels, out_of_fold=keep, **more)
         return out_of_fold
+
+    def _best_out_of_fold(self, X: Any, labels: LabelMatrix, top: int, more: Any) -> Any:
+        """Fit, and return the best out-of-fold log-odds; memory holds them and some labels."""
+        best, seen = sparse.csr_array((labels.shape[0], 0)), []
+
+        def keep(log_odds: NDArray[np.float64], columns: NDArray[Any]) -> None:
+            nonlocal best
+            block = best_cells(log_odds.__getitem__, len(log_odds), len(columns), top)
+            best = best_of(sparse.csr_array(sparse.hstack([best, block], format="csr")), top)
+            seen.append(columns)
+
+        self._learn(X, labels, out_of_fold=keep, **more)
+        result = best[:, np.argsort(np.concatenate(seen))]
+        result.sort_indices()
+        return result
 
     def _read_metadata(
         self, X: Any, y: Any, metadata: dict[str, Any]
@@ -195,14 +208,12 @@ class PlattSVM(LogOddsClassifier):
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
         asked = check_columns(columns, len(self.intercept_))
-        return linear_contributions(
-            documents, lambda terms: self._weights(asked, terms).T, self.intercept_[asked]
-        )
 
-    def _weights(self, labels: NDArray[Any], terms: NDArray[Any]) -> NDArray[np.float64]:
-        if not sparse.issparse(self.coef_):
-            return self.coef_[np.ix_(labels, terms)]
-        return np.asarray(self.coef_[labels][:, terms].toarray(), dtype=np.float64)
+        def weigh(terms: NDArray[np.int64]) -> NDArray[np.float64]:
+            coef: Any = self.coef_[asked][:, terms]
+            return np.asarray(coef.toarray() if sparse.issparse(coef) else coef, dtype=np.float64).T
+
+        return linear_contributions(documents, weigh, self.intercept_[asked])
 
     def _learn(
         self,

@@ -16,10 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logit
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import MultinomialNB
-from sklearn.pipeline import Pipeline
 
 from labelkin.records import short_repr
 
@@ -171,9 +168,7 @@ def terms_of(features: Any, columns: Any = None) -> NDArray[Any] | None:
 def check_columns(columns: ArrayLike, n_labels: int) -> NDArray[np.int64]:
     """Check label columns, each from 0 to ``n_labels − 1``."""
     asked = np.atleast_1d(np.asarray(columns))
-    if asked.size == 0:
-        return np.zeros(0, dtype=np.int64)
-    if asked.ndim != 1 or asked.dtype.kind not in "iu":
+    if asked.size and asked.dtype.kind not in "iu":
         raise TypeError(f"columns must be a list of integers, got {columns!r}.")
     outside = asked[(asked < 0) | (asked >= n_labels)]
     if len(outside):
@@ -206,7 +201,7 @@ def estimator_contributions(
     Parameters
     ----------
     estimator
-        A fitted classifier of two classes, or a pipeline that ends in one.
+        A fitted classifier of two classes.
     X
         Its documents.
     given
@@ -214,19 +209,15 @@ def estimator_contributions(
     clip
         Probability at which they are clipped.
     """
-    front, last = split_front(estimator)
-    form = _linear_form(last)
-    names = None if front is None else names_behind(front, X)
-    if form is None or (front is not None and names is None):
+    form = _linear_form(estimator)
+    if form is None:
         return None
     weights, constant = form
-    features = X if front is None else front.transform(X)
-    if not sparse.issparse(features):
-        features = np.asarray(features, dtype=np.float64)
+    features = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     found = linear_contributions(
         features, lambda terms: weights[terms][:, None], np.array([constant])
     )
-    shares = [with_term_names(row, names) for (row,) in found]
+    shares = [row for (row,) in found]
     linear = np.array([row.log_odds for row in shares])
     size = np.array([sum(abs(term.log_odds) for term in row.terms) for row in shares])
     if not _agree(given, linear, 1 + size + abs(constant), clip):
@@ -235,31 +226,6 @@ def estimator_contributions(
         replace(row, clipped=beyond if abs(beyond := float(value - row.log_odds)) >= 1e-10 else 0.0)
         for row, value in zip(shares, given, strict=True)
     ]
-
-
-def estimator_of_label(estimator: Any, place: int) -> Any:
-    """Return the binary classifier of one label and the steps before it, or ``None``."""
-    if isinstance(estimator, Pipeline):
-        last = estimator_of_label(estimator[-1], place)
-        return None if last is None else Pipeline([*estimator.steps[:-1], ("label", last)])
-    if isinstance(estimator, OneVsRestClassifier | MultiOutputClassifier):
-        return estimator.estimators_[place]
-    return None
-
-
-def split_front(estimator: Any) -> tuple[Any, Any]:
-    """Return the steps before the last, ``None`` without any, and the last step."""
-    if not isinstance(estimator, Pipeline):
-        return None, estimator
-    return (estimator[:-1] if len(estimator) > 1 else None), estimator[-1]
-
-
-def names_behind(front: Any, X: Any) -> NDArray[Any] | None:
-    """Return the output names of steps; columns of ``X`` that they keep are numbers."""
-    is_matrix = len(getattr(X, "shape", ())) == 2
-    if is_matrix and not hasattr(front, "feature_names_in_"):
-        return terms_of(front, np.array(range(X.shape[1]), dtype=object))
-    return terms_of(front)
 
 
 def _linear_form(estimator: Any) -> tuple[NDArray[np.float64], float] | None:

@@ -166,7 +166,10 @@ def decoded_lines(
         now = encoding or marked or "utf-8"
         if encoding is None and "\0" in beginning[:_START].decode(now, errors="replace"):
             raise ValueError(f"{name} must be a text file, and has zero bytes: it is binary.")
-        codec = codecs.lookup(now).name
+        try:
+            codec = codecs.lookup(now).name
+        except LookupError:
+            raise ValueError(f"encoding must be one that Python knows, got {now!r}.") from None
         if codec.startswith(("utf-16", "utf-32")):
             yield from _wide_lines(file, now, kind, path, name)
             return

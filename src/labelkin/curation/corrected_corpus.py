@@ -21,6 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.corpora import KNOWN, Corpus, load, text_format
@@ -34,7 +36,7 @@ from labelkin.curation.corrections import (
     chosen_changes,
     read_decisions,
 )
-from labelkin.curation.saved_work import read_answers
+from labelkin.curation.saved_work import read_answers, read_saved_documents
 from labelkin.files import atomic_replace
 from labelkin.label_matrix import LabelMatrix, read_labels
 
@@ -45,50 +47,45 @@ _PACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz
 
 
 class TrainingDocuments(NamedTuple):
-    """Texts or vectors, their label sets, and the corrections that were made."""
+    """Texts or vectors, their label sets, the end of the saved work, and corrections in words."""
 
     documents: Any
     labels: LabelMatrix
-    corrections: str = ""
+    mark: list[Any]
+    corrections: str
 
 
 def training_documents(
-    corpus: Corpus,
-    all_documents: bool = False,
-    *,
-    decisions: Iterable[Decision] = (),
-    texts: Sequence[str] = (),
-    label_sets: Sequence[Iterable[str]] = (),
+    corpus: Corpus, part: slice | NDArray[np.int64], saved_work: Path
 ) -> TrainingDocuments:
-    """Return the training part of a corpus, with corrected labels and further documents.
+    """Return a part of a corpus, with corrected labels and further documents.
 
     Parameters
     ----------
     corpus
-        Contains a split.
-    all_documents
-        Whether test documents are included.
-    decisions
-        Reviewed issues of an audit; chosen changes are made in the labels.
-    texts, label_sets
-        Further documents, as indexers saved them.
+        Contains the documents.
+    part
+        The training documents.
+    saved_work
+        A file of a service: reviewed issues of an audit, and further documents with their labels.
     """
-    part: Any = slice(None) if all_documents else corpus.train
-    documents, labels, made = corpus.documents[part], labels_of(corpus).rows(part), ""
-    if changes := chosen_changes(decisions):
+    documents: Any
+    documents, labels = corpus.documents[part], labels_of(corpus).rows(part)
+    made = ""
+    texts, label_sets, mark = read_saved_documents(saved_work)
+    if changes := chosen_changes(read_answers(saved_work)):
         corrections = Corrections(changes.values())
         labels = corrected_labels(corpus, corrections).rows(part)
         made = corrections.summary()
-    if not texts:
-        return TrainingDocuments(documents, labels, made)
-    if corpus.features != "text":
+    if texts and corpus.features != "text":
         raise ValueError(
             f"Saved work adds texts, and {corpus.name} has {corpus.features}. Leave it out."
         )
-    sets = [set(one) for one in (*labels.label_sets(), *label_sets)]
-    names = sorted({*labels.names.tolist(), *(name for one in label_sets for name in one)})
-    together = object_array([*documents, *texts])
-    return TrainingDocuments(together, read_labels(sets, names=names), made)
+    if texts:
+        sets = [set(one) for one in (*labels.label_sets(), *label_sets)]
+        names = sorted({*labels.names.tolist(), *(name for one in label_sets for name in one)})
+        documents, labels = object_array([*documents, *texts]), read_labels(sets, names=names)
+    return TrainingDocuments(documents, labels, list(mark), made)
 
 
 def corrected_labels(corpus: Corpus, corrections: Corrections) -> LabelMatrix:

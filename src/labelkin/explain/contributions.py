@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -233,7 +232,7 @@ class Posterior:
     calibrated: Callable[[Any, Any], Matrix] | None = None
     decide: Callable[[Matrix], NDArray[np.bool_]] | None = None
     candidates: NDArray[np.bool_] | None = None
-    members: Mapping[str, Matrix] | None = None
+    members: Mapping[str, Any] | None = None
 
     def __repr__(self) -> str:
         return f"Posterior of {self.log_odds.shape[0]} documents and {len(self.names)} labels"
@@ -323,16 +322,12 @@ class Posterior:
         return self.calibrated(log_odds, columns)
 
 
-def content_and_members(content: Any, X: Any) -> tuple[Any, dict[str, Matrix] | None]:
+def content_and_members(content: Any, X: Any) -> tuple[Any, dict[str, Any] | None]:
     """Return the log-odds of a content classifier, and the contributions of its members."""
     if not hasattr(content, "decompose"):
         return content.log_odds(X), None
-    log_odds, parts = content.decompose(X)
-    members = {
-        name: values.toarray() if sparse.issparse(values) else values
-        for name, values in parts.items()
-        if name != "prior"
-    }
+    log_odds, members = content.decompose(X)
+    del members["prior"]
     return log_odds, members
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,8 +65,9 @@ def supported_strength(
     both = np.clip(np.asarray(n_both, dtype=np.float64), 0, rare)
     attracts = strength > 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        lowest = np.where(both > 0, special.betaincinv(both, rare - both + 1, 1 - _CONFIDENCE), 0.0)
-        highest = np.where(rare > both, special.betaincinv(both + 1, rare - both, _CONFIDENCE), 1.0)
+        # NaN without common documents, or if all are common: nothing is supported.
+        lowest = special.betaincinv(both, rare - both + 1, 1 - _CONFIDENCE)
+        highest = special.betaincinv(both + 1, rare - both, _CONFIDENCE)
         share = np.where(attracts, lowest, highest)
         elsewhere = (common - share * rare + 0.5) / (np.maximum(n_documents - rare, 0) + 1)
         added = special.logit(share) - special.logit(np.clip(elsewhere, 0.0, 1.0))
@@ -132,119 +133,6 @@ class LabelEdge:
         )
 
 
-class LabelPairs(NamedTuple):
-    """Weights and counts of all pairs of labels.
-
-    Attributes
-    ----------
-    names
-        The labels, ``(n_labels,)``.
-    weights
-        ``[k, j]``: what label k adds to the log-odds of label j, ``(n_labels, n_labels)``; CSC if
-        labels have neighbours, and only these are pairs.
-    counts
-        Documents that have both labels, and on the diagonal those that have one, same shape.
-    n_documents
-        Documents in all.
-    rest
-        What every other label adds to label j in addition, ``(n_labels,)``; ``None``: nothing.
-    """
-
-    names: NDArray[Any]
-    weights: Any
-    counts: sparse.csr_array
-    n_documents: float
-    rest: _Floats | None = None
-
-    def added(self, first: _Columns, second: _Columns) -> _Floats:
-        """Return what each first label adds to its second, given by columns."""
-        weights = _cells(self.weights, first, second)
-        return weights if self.rest is None else weights + self.rest[second]
-
-    def strengths(self, first: _Columns, second: _Columns) -> _Floats:
-        """Return the mean weight of both directions of each pair, given by columns."""
-        return (self.added(first, second) + self.added(second, first)) / 2
-
-    def bounds(self, first: _Columns, second: _Columns) -> _Floats:
-        """Return the supported strength of each pair, given by columns."""
-        n_with, both = self.counts.diagonal(), _cells(self.counts, first, second)
-        strength = self.strengths(first, second)
-        return supported_strength(strength, n_with[first], n_with[second], both, self.n_documents)
-
-    def strongest(
-        self,
-        n_attractions: int = 14,
-        n_repulsions: int = 14,
-        pairs: tuple[_Columns, _Columns] | None = None,
-    ) -> list[LabelEdge]:
-        """Return the strongest attractions, strongest first, then the strongest repulsions.
-
-        The order is that of the supported strength, then of the strength.
-
-        Parameters
-        ----------
-        n_attractions, n_repulsions : int, default 14
-            Maximum number of edges of each kind.
-        pairs : tuple of arrays, optional
-            The columns of the first and the second labels; default: all pairs.
-        """
-        for name, number in (("n_attractions", n_attractions), ("n_repulsions", n_repulsions)):
-            if number < 0:
-                raise ValueError(f"{name} must be at least 0, got {number!r}.")
-        first, second = self.all_pairs() if pairs is None else pairs
-        strength = self.strengths(first, second)
-        attractions = self._best(first, second, strength, n_attractions)
-        repulsions = self._best(first, second, strength, n_repulsions, sign=-1)
-        best = np.concatenate([attractions, repulsions])
-        return self.edges(first[best], second[best])
-
-    def all_pairs(self) -> tuple[_Columns, _Columns]:
-        """Return the columns of all pairs k < j of labels, or of neighbours."""
-        n_labels = len(self.names)
-        if not sparse.issparse(self.weights):
-            return np.triu_indices(n_labels, 1)
-        stored = sparse.coo_array(self.weights)
-        low, high = np.minimum(stored.row, stored.col), np.maximum(stored.row, stored.col)
-        numbers = np.unique(low.astype(np.int64) * n_labels + high)
-        return numbers // n_labels, numbers % n_labels
-
-    def edges(self, first: _Columns, second: _Columns) -> list[LabelEdge]:
-        """Return the edge of each first with its second label, given by columns."""
-        n_with, both = self.counts.diagonal(), _cells(self.counts, first, second)
-        columns = (
-            self.names[first],
-            self.names[second],
-            self.added(first, second),
-            self.added(second, first),
-            n_with[first],
-            n_with[second],
-            both,
-            n_with[first] * n_with[second] / max(self.n_documents, 1),
-            self.bounds(first, second),
-        )
-        return [
-            LabelEdge(*row) for row in zip(*(column.tolist() for column in columns), strict=True)
-        ]
-
-    def _best(
-        self, first: _Columns, second: _Columns, strength: _Floats, n_most: int, sign: int = 1
-    ) -> _Columns:
-        """Return the places of the pairs of a sign with the highest bound, then strength."""
-        size = sign * strength
-        order = np.argsort(-size, kind="stable")[: np.count_nonzero(size > 0)]
-        bound, best = np.zeros(len(size)), np.zeros(0, dtype=np.int64)
-        for start in range(0, len(order) if n_most else 0, _AT_A_TIME):
-            take = order[start : start + _AT_A_TIME]
-            # No bound is above its strength.
-            if len(best) == n_most and size[take[0]] < bound[best[-1]]:
-                break
-            bound[take] = sign * self.bounds(first[take], second[take])
-            best = np.concatenate([best, take])
-            keys = (second[best], first[best], -size[best], -bound[best])
-            best = best[np.lexsort(keys)][:n_most]
-        return best
-
-
 def _cells(matrix: Any, rows: _Columns, columns: _Columns) -> Any:
     """Return cells of a dense or sparse matrix; SciPy returns a sparse matrix for no cells."""
     return np.asarray(matrix[rows, columns]).ravel() if len(rows) else np.zeros(0)
@@ -258,8 +146,17 @@ class LabelGraph:
     ----------
     edges
         The strongest attractions, strongest first, then the strongest repulsions.
-    pairs
-        All weights and counts.
+    names
+        The labels, ``(n_labels,)``.
+    weights
+        ``[k, j]``: what label k adds to the log-odds of label j, ``(n_labels, n_labels)``; CSC if
+        labels have neighbours, and only these are pairs.
+    counts
+        Documents that have both labels, and on the diagonal those that have one, same shape.
+    n_documents
+        Documents in all.
+    rest
+        What every other label adds to label j in addition, ``(n_labels,)``; ``None``: nothing.
 
     Examples
     --------
@@ -275,7 +172,11 @@ class LabelGraph:
     """
 
     edges: tuple[LabelEdge, ...]
-    pairs: LabelPairs
+    names: NDArray[Any]
+    weights: Any
+    counts: sparse.csr_array
+    n_documents: float
+    rest: _Floats | None = None
 
     def related(self, label: Any, top: int = 10) -> tuple[LabelEdge, ...]:
         """Return the strongest edges to one label, at most ``top`` for and ``top`` against it.
@@ -284,13 +185,13 @@ class LabelGraph:
         those for the label first, then those against it. ``to_first`` may have the other sign.
         """
         check_whole_number("top", top)
-        j = int(names_to_columns([label], self.pairs.names)[0])
-        others = self.pairs.weights[:, [j]].nonzero()[0]
-        added = self.pairs.added(others, np.full(len(others), j))
+        j = int(names_to_columns([label], self.names)[0])
+        others = self.weights[:, [j]].nonzero()[0]
+        added = self._added(others, np.full(len(others), j))
         supports = np.argsort(-added, kind="stable")[: min(top, np.count_nonzero(added > 0))]
         opposes = np.argsort(added, kind="stable")[: min(top, np.count_nonzero(added < 0))]
         others = others[np.concatenate([supports, opposes])]
-        return tuple(self.pairs.edges(others, np.full(len(others), j)))
+        return tuple(self._edges_of(others, np.full(len(others), j)))
 
     def around(self, label: Any, n_attractions: int = 14, n_repulsions: int = 14) -> LabelGraph:
         """Return the neighbourhood of one label: its strongest edges, and those between their ends.
@@ -315,14 +216,40 @@ class LabelGraph:
         -1.02  wheat / gold: 0 of 8 and 7, 2.5 by chance
         -1.85  gold / grain: 0 of 7 and 12, 3.8 by chance
         """
-        pairs, j = self.pairs, int(names_to_columns([label], self.pairs.names)[0])
-        others = np.union1d(pairs.weights[:, [j]].nonzero()[0], pairs.weights[[j]].nonzero()[1])
-        own = pairs.strongest(n_attractions, n_repulsions, (np.full(len(others), j), others))
-        ends = np.sort(names_to_columns([edge.second for edge in own], pairs.names))
+        j = int(names_to_columns([label], self.names)[0])
+        others = np.union1d(self.weights[:, [j]].nonzero()[0], self.weights[[j]].nonzero()[1])
+        own = self.strongest(n_attractions, n_repulsions, (np.full(len(others), j), others))
+        ends = np.sort(names_to_columns([edge.second for edge in own], self.names))
         low, high = (ends[side] for side in np.triu_indices(len(ends), 1))
-        linked = (_cells(pairs.weights, low, high) != 0) | (_cells(pairs.weights, high, low) != 0)
-        between = pairs.strongest(n_attractions, n_repulsions, (low[linked], high[linked]))
-        return LabelGraph((*own, *between), pairs)
+        linked = (_cells(self.weights, low, high) != 0) | (_cells(self.weights, high, low) != 0)
+        between = self.strongest(n_attractions, n_repulsions, (low[linked], high[linked]))
+        return replace(self, edges=(*own, *between))
+
+    def strongest(
+        self,
+        n_attractions: int = 14,
+        n_repulsions: int = 14,
+        pairs: tuple[_Columns, _Columns] | None = None,
+    ) -> list[LabelEdge]:
+        """Return the strongest attractions, strongest first, then the strongest repulsions.
+
+        The order is that of the supported strength, then of the strength.
+
+        Parameters
+        ----------
+        n_attractions, n_repulsions : int, default 14
+            Maximum number of edges of each kind.
+        pairs : tuple of arrays, optional
+            The columns of the first and the second labels; default: all pairs.
+        """
+        check_whole_number("n_attractions", n_attractions, least=0)
+        check_whole_number("n_repulsions", n_repulsions, least=0)
+        first, second = self._all_pairs() if pairs is None else pairs
+        strength = self._strengths(first, second)
+        attractions = self._best(first, second, strength, n_attractions)
+        repulsions = self._best(first, second, strength, n_repulsions, sign=-1)
+        best = np.concatenate([attractions, repulsions])
+        return self._edges_of(first[best], second[best])
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row per edge, ready for ``pandas.DataFrame`` or ``polars.DataFrame``."""
@@ -333,8 +260,69 @@ class LabelGraph:
         return "\n".join(map(str, self.edges))
 
     def __repr__(self) -> str:
-        title = f"LabelGraph: {len(self.pairs.names)} labels, {len(self.edges)} edges"
+        title = f"LabelGraph: {len(self.names)} labels, {len(self.edges)} edges"
         return "\n".join([title, *shortened([str(edge) for edge in self.edges], MOST_ROWS)])
+
+    def _added(self, first: _Columns, second: _Columns) -> _Floats:
+        """Return what each first label adds to its second, given by columns."""
+        weights = _cells(self.weights, first, second)
+        return weights if self.rest is None else weights + self.rest[second]
+
+    def _strengths(self, first: _Columns, second: _Columns) -> _Floats:
+        """Return the mean weight of both directions of each pair, given by columns."""
+        return (self._added(first, second) + self._added(second, first)) / 2
+
+    def _bounds(self, first: _Columns, second: _Columns) -> _Floats:
+        """Return the supported strength of each pair, given by columns."""
+        n_with, both = self.counts.diagonal(), _cells(self.counts, first, second)
+        strength = self._strengths(first, second)
+        return supported_strength(strength, n_with[first], n_with[second], both, self.n_documents)
+
+    def _all_pairs(self) -> tuple[_Columns, _Columns]:
+        """Return the columns of all pairs k < j of labels, or of neighbours."""
+        n_labels = len(self.names)
+        if not sparse.issparse(self.weights):
+            return np.triu_indices(n_labels, 1)
+        stored = sparse.coo_array(self.weights)
+        low, high = np.minimum(stored.row, stored.col), np.maximum(stored.row, stored.col)
+        numbers = np.unique(low.astype(np.int64) * n_labels + high)
+        return numbers // n_labels, numbers % n_labels
+
+    def _edges_of(self, first: _Columns, second: _Columns) -> list[LabelEdge]:
+        """Return the edge of each first with its second label, given by columns."""
+        n_with, both = self.counts.diagonal(), _cells(self.counts, first, second)
+        columns = (
+            self.names[first],
+            self.names[second],
+            self._added(first, second),
+            self._added(second, first),
+            n_with[first],
+            n_with[second],
+            both,
+            n_with[first] * n_with[second] / max(self.n_documents, 1),
+            self._bounds(first, second),
+        )
+        return [
+            LabelEdge(*row) for row in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+
+    def _best(
+        self, first: _Columns, second: _Columns, strength: _Floats, n_most: int, sign: int = 1
+    ) -> _Columns:
+        """Return the places of the pairs of a sign with the highest bound, then strength."""
+        size = sign * strength
+        order = np.argsort(-size, kind="stable")[: np.count_nonzero(size > 0)]
+        bound, best = np.zeros(len(size)), np.zeros(0, dtype=np.int64)
+        for start in range(0, len(order) if n_most else 0, _AT_A_TIME):
+            take = order[start : start + _AT_A_TIME]
+            # No bound is above its strength.
+            if len(best) == n_most and size[take[0]] < bound[best[-1]]:
+                break
+            bound[take] = sign * self._bounds(first[take], second[take])
+            best = np.concatenate([best, take])
+            keys = (second[best], first[best], -size[best], -bound[best])
+            best = best[np.lexsort(keys)][:n_most]
+        return best
 
 
 def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> LabelGraph:
@@ -372,21 +360,17 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
             "A label graph needs linear label evidence, a weight per pair of labels, got "
             f"labels={rescorer.labels!r:.60}. Fit with labels=LogisticLabels() or SVMLabels()."
         )
-    weights = term.weights
-    if sparse.issparse(weights):
-        weights = weights.copy()
-        weights.data[paper.constant[weights.indices]] = 0.0
+    varying = (~paper.constant).astype(np.float64)
+    if sparse.issparse(term.weights):
+        weights: Any = sparse.csc_array(sparse.diags_array(varying) @ term.weights)
         weights.eliminate_zeros()
-    elif paper.constant.any():
-        weights = np.where(paper.constant[:, None], 0.0, weights)
-    pairs = LabelPairs(
-        rescorer.label_names_,
-        weights,
-        rescorer.label_sets_.together(),
-        rescorer.label_sets_.n_documents,
-        term.rest,
+    else:
+        weights = term.weights * varying[:, None]
+    sets = rescorer.label_sets_
+    graph = LabelGraph(
+        (), rescorer.label_names_, weights, sets.together(), sets.n_documents, term.rest
     )
-    return LabelGraph(tuple(pairs.strongest(n_attractions, n_repulsions)), pairs)
+    return replace(graph, edges=tuple(graph.strongest(n_attractions, n_repulsions)))
 
 
 def _rescorer_of(model: Any) -> Any:

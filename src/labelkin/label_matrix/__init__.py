@@ -10,8 +10,15 @@ A :class:`LabelMatrix`, from which all parts learn and with which they are evalu
 0/1 matrix (documents × labels), a second one that marks the unknown cells, and the label names.
 """
 
-from labelkin.label_matrix.cells import BestCells, Cells, best_cells, best_labels, to_dense
-from labelkin.label_matrix.reading import read_labels
+from labelkin.label_matrix.cells import Cells, best_cells, best_labels, to_dense
+from labelkin.label_matrix.reading import (
+    Scale,
+    check_scale,
+    read_candidates,
+    read_known,
+    read_labels,
+    read_scores,
+)
 from labelkin.label_matrix.record import (
     Container,
     LabelMatrix,
@@ -21,16 +28,8 @@ from labelkin.label_matrix.record import (
     names_to_columns,
     read_weight,
 )
-from labelkin.label_matrix.scores import (
-    Scale,
-    check_scale,
-    read_candidates,
-    read_known,
-    read_scores,
-)
 
 __all__ = [
-    "BestCells",
     "Cells",
     "Container",
     "LabelMatrix",

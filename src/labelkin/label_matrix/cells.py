@@ -29,9 +29,9 @@ class Cells:
 
     Attributes
     ----------
-    indptr, indices
-        As in a CSR array: the labels of document i are ``indices[indptr[i]:indptr[i + 1]]``,
-        ascending and distinct.
+    indptr, label
+        As in a CSR array: the labels of document i are ``label[indptr[i]:indptr[i + 1]]``,
+        ascending and distinct; ``label`` is the label of every cell, ``(n,)``.
     shape
         Number of documents, number of labels.
 
@@ -46,7 +46,7 @@ class Cells:
     """
 
     indptr: NDArray[Any]
-    indices: NDArray[Any]
+    label: NDArray[Any]
     shape: tuple[int, int]
 
     @classmethod
@@ -63,12 +63,7 @@ class Cells:
     @property
     def n(self) -> int:
         """Number of cells."""
-        return len(self.indices)
-
-    @property
-    def label(self) -> NDArray[Any]:
-        """The label of every cell, ``(n,)``."""
-        return self.indices
+        return len(self.label)
 
     @cached_property
     def document(self) -> NDArray[np.intp]:
@@ -77,7 +72,7 @@ class Cells:
 
     def matrix(self, values: NDArray[Any]) -> sparse.csr_array:
         """Return values as a CSR array with exactly these cells, zeros included."""
-        return sparse.csr_array((values, self.indices, self.indptr), shape=self.shape)
+        return sparse.csr_array((values, self.label, self.indptr), shape=self.shape)
 
     def dense(self, values: NDArray[np.float64], absent: Any = 0.0) -> NDArray[np.float64]:
         """Return values as a dense matrix; ``absent``, one number or one per label, elsewhere."""
@@ -110,7 +105,7 @@ class Cells:
         """Return the cells of some documents, and the slice of their values."""
         ends = self.indptr[start : stop + 1]
         of_rows = slice(int(ends[0]), int(ends[-1]))
-        part = Cells(ends - ends[0], self.indices[of_rows], (stop - start, self.shape[1]))
+        part = Cells(ends - ends[0], self.label[of_rows], (stop - start, self.shape[1]))
         return part, of_rows
 
     def take(self, documents: NDArray[Any]) -> tuple[Cells, NDArray[np.intp]]:
@@ -121,7 +116,7 @@ class Cells:
     def select(self, keep: NDArray[np.bool_]) -> Cells:
         """Return some of the cells, marked by ``keep``, ``(n,)``."""
         ends = np.concatenate(([0], np.cumsum(keep)))[self.indptr]
-        return Cells(ends, self.indices[keep], self.shape)
+        return Cells(ends, self.label[keep], self.shape)
 
     def union(self, others: Cells) -> tuple[Cells, NDArray[np.intp], NDArray[np.intp]]:
         """Return the cells of both, and the places of the values of these and of the others."""
@@ -199,53 +194,6 @@ def top_of_rows(scores: NDArray[np.float64], counts: NDArray[np.int64] | int) ->
     crowded = tied.sum(axis=1) > room
     tied[crowded] &= tied[crowded].cumsum(axis=1) <= room[crowded, None]
     return above | tied
-
-
-class BestCells:
-    """The best labels of every document, selected from blocks of labels.
-
-    Of equal values the lowest columns are kept. Memory holds one block and the best labels so far.
-
-    Parameters
-    ----------
-    n_documents, n_labels : int
-        Shape of the complete matrix.
-    top : int
-        Maximum number of labels of a document.
-
-    Examples
-    --------
-    >>> best = BestCells(1, 4, top=2)
-    >>> best.add(np.array([[0.0, 3.0]]), np.array([0, 1]))
-    >>> best.add(np.array([[2.0, -1.0]]), np.array([2, 3]))
-    >>> best.matrix().indices.tolist(), best.matrix().data.tolist()
-    ([1, 2], [3.0, 2.0])
-    """
-
-    def __init__(self, n_documents: int, n_labels: int, top: int) -> None:
-        self._shape, self._top = (n_documents, n_labels), top
-        self._kept: Any = np.zeros((n_documents, 0)), np.zeros((n_documents, 0), dtype=np.int32)
-
-    def add(self, values: NDArray[np.float64], labels: NDArray[Any]) -> None:
-        """Add the values of some labels, ``(n_documents, n_columns)``."""
-        order = np.argsort(labels)
-        columns = np.broadcast_to(labels[order].astype(np.int32), values.shape)
-        block = self._best(values if (np.diff(order) == 1).all() else values[:, order], columns)
-        both = [np.hstack(pair) for pair in zip(self._kept, block, strict=True)]
-        by_label = np.argsort(both[1], axis=1)
-        self._kept = self._best(*(np.take_along_axis(part, by_label, axis=1) for part in both))
-
-    def matrix(self) -> sparse.csr_array:
-        """Return the best labels as a CSR array with sorted indices, zeros included."""
-        values, labels = self._kept
-        ends = np.arange(self._shape[0] + 1) * labels.shape[1]
-        return sparse.csr_array((values.ravel(), labels.ravel(), ends), shape=self._shape)
-
-    def _best(self, values: NDArray[np.float64], columns: NDArray[np.int32]) -> Any:
-        if values.shape[1] <= self._top:
-            return values, columns
-        keep = top_of_rows(values, self._top)
-        return values[keep].reshape(-1, self._top), columns[keep].reshape(-1, self._top)
 
 
 def best_cells(log_odds: Any, n_documents: int, n_labels: int, top: int) -> sparse.csr_array:

@@ -1,13 +1,15 @@
-"""Conversion of arrays, sparse matrices, DataFrames, label sets and classes to label matrices."""
+"""Conversion of what users pass as labels, scores and known labels to validated matrices."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from numbers import Integral, Number
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +17,32 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from labelkin.label_matrix.cells import Cells
 from labelkin.label_matrix.record import (
     Container,
     LabelMatrix,
+    frame_in_order,
     frame_values,
     name_array,
     names_to_columns,
 )
-from labelkin.validation import check_cells, check_distinct, check_no_nul, unmasked, validate_sparse
-
-#: Hint for labels that are neither lists of names nor a matrix.
-_CONVERSION = (
-    "Use a 0/1 matrix, such as sklearn.preprocessing.MultiLabelBinarizer().fit_transform(Y) for "
-    "lists of labels."
+from labelkin.validation import (
+    abbreviate,
+    check_cells,
+    check_choice,
+    check_distinct,
+    check_no_nul,
+    unmasked,
+    validate_sparse,
 )
+
+Scale = Literal["probability", "log_odds"]
+_VALUES = {"accepted": 1.0, "rejected": 0.0}
+#: Largest score, rule and hint of each scale.
+_RULES: dict[Scale, tuple[float, str, str]] = {
+    "probability": (1.0, "probabilities in [0, 1]", 'Log-odds need scale="log_odds".'),
+    "log_odds": (np.inf, "numbers", "Use the prior of a label without a score, or -inf."),
+}
 
 
 def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) -> LabelMatrix:
@@ -52,9 +66,7 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     Notes
     -----
     Lists of integers of different lengths, such as ``[[3, 7], [2]]``, are label sets of ids. Lists
-    of the same length are a matrix, or a 1-d ``y`` if that length is 1, unless they cannot be a
-    matrix: ``[[3, 7], [2, 5]]`` has no 0, no number twice in a row, and a number above the length
-    of the rows. Sets are always label sets.
+    of the same length are a matrix, or a 1-d ``y`` if that length is 1. Sets are always label sets.
 
     A text that contains several labels, in a 1-d ``y`` or in lists of one text per document, is an
     error: a list in Python's notation, such as ``"['a', 'b']"``, or texts that, split at ``,``,
@@ -78,13 +90,14 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     if isinstance(Y, LabelMatrix):
         return Y if wanted is None else _arrange(Y, wanted)
     if sparse.issparse(Y):
-        matrix = _read_sparse(Y)
-        return matrix if wanted is None else _name_columns(matrix, wanted)
+        if Y.ndim != 2:
+            raise ValueError(f"A sparse Y must have 2 dimensions, got {Y.ndim}.")
+        container: Container = "sparse_array" if isinstance(Y, sparse.sparray) else "sparse_matrix"
+        return _read_matrix(validate_sparse(Y, "Y"), wanted, container)
     if hasattr(Y, "columns") and hasattr(Y, "to_numpy") and len(Y.shape) == 2:
-        matrix = _read_dense(frame_values(Y))
         columns = name_array(list(Y.columns))
         check_distinct(columns.tolist(), "DataFrame columns")
-        named = replace(matrix, names=columns, classes=columns)
+        named = _read_matrix(frame_values(Y), columns)
         return named if wanted is None else _arrange(named, wanted)
     if is_label_sets(Y):
         return _read_label_sets(Y, wanted)
@@ -94,43 +107,22 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     if is_column and array.dtype.kind in "biuf":
         is_column = not np.isin(array[~np.isnan(array)], [0, 1]).all()
     if array.ndim == 2 and not is_column:
-        matrix = _read_dense(array)
-        return matrix if wanted is None else _name_columns(matrix, wanted)
+        return _read_matrix(array, wanted)
     return _read_classes(array, wanted)
 
 
-def _read_sparse(Y: Any) -> LabelMatrix:
-    """Read a sparse matrix: explicit zeros are removed, stored NaN is unknown."""
-    if Y.ndim != 2:
-        raise ValueError(f"A sparse Y must have 2 dimensions, got {Y.ndim}.")
-    container: Container = "sparse_array" if isinstance(Y, sparse.sparray) else "sparse_matrix"
-    Y = validate_sparse(Y, "Y")
-    if Y.format == "csr" and Y.has_canonical_format and (Y.data == 1).all():
-        # Without other values and sorting, millions of documents are copied once.
-        cells = np.ones(Y.nnz), Y.indices.copy(), Y.indptr.copy()
-        positive, names = sparse.csr_array(cells, shape=Y.shape), np.arange(Y.shape[1])
-        return LabelMatrix(positive, None, names, "multilabel", names, container)
-    stored = sparse.coo_array(Y)
-    values = stored.data.astype(np.float64)
-    return _from_cells(stored.row, stored.col, values, Y.shape, container)
-
-
-def _read_dense(Y: NDArray[Any]) -> LabelMatrix:
+def _read_matrix(
+    Y: Any, names: NDArray[Any] | None = None, container: Container = "dense"
+) -> LabelMatrix:
+    """Read a dense or sparse matrix; default names are the numbers of its columns."""
     try:
-        values = np.asarray(Y, dtype=np.float64)
+        stored = sparse.coo_array(Y if sparse.issparse(Y) else np.asarray(Y, dtype=np.float64))
     except (TypeError, ValueError):
         raise ValueError(
             f"A matrix Y must contain 0, 1 or NaN, got dtype {Y.dtype} with {Y.flat[0]!r}. "
             "Use one list or set per document for label names."
         ) from None
-    row, column = np.nonzero(values)
-    return _from_cells(row, column, values[row, column], values.shape, "dense")
-
-
-def _from_cells(
-    row: Any, column: Any, values: NDArray[np.float64], shape: Any, container: Container
-) -> LabelMatrix:
-    """Return labels without names, given the cells that may differ from 0."""
+    row, column, values = stored.row, stored.col, stored.data.astype(np.float64)
     is_nan, is_one = np.isnan(values), values == 1
     wrong = (values != 0) & ~is_one & ~is_nan
     if wrong.any():
@@ -142,14 +134,19 @@ def _from_cells(
             "cross_val_predict made this Y from label lists, NaN or a sparse matrix, use "
             "labelkin.content.cross_val_log_odds.",
         )
+    shape = stored.shape
     if is_nan.any() and shape[1] < 2:
         raise ValueError(
             "Y contains NaN: unknown labels are allowed in matrices of two or more columns, got "
             "one column. Remove those documents."
         )
+    names = np.arange(shape[1]) if names is None else names
+    if len(names) != shape[1]:
+        raise ValueError(
+            f"Y must have one column per label: {len(names)} labels, got shape {shape}."
+        )
     positive = _indicator(row[is_one], column[is_one], shape)
     unknown = _indicator(row[is_nan], column[is_nan], shape) if is_nan.any() else None
-    names = np.arange(shape[1])
     return LabelMatrix(positive, unknown, names, "multilabel", names, container)
 
 
@@ -180,12 +177,7 @@ def _read_classes(y: NDArray[Any], wanted: NDArray[Any] | None) -> LabelMatrix:
         )
     if y.dtype == object:
         check_no_nul(y)
-    for value in y if y.dtype == object else ():
-        if not isinstance(value, str | bytes | Number):
-            raise ValueError(
-                "y must contain one class per document, a text or a number, got "
-                f"{type(value).__name__}. {_CONVERSION}"
-            )
+        _check_kinds(y)
     if y.dtype.kind in "OU":
         _check_not_joined(np.unique(y.astype(str)).tolist())
     check_classification_targets(y)
@@ -195,6 +187,19 @@ def _read_classes(y: NDArray[Any], wanted: NDArray[Any] | None) -> LabelMatrix:
     if len(classes) > 2:
         return LabelMatrix(one_hot, None, classes, "multiclass", classes)
     return LabelMatrix(one_hot[:, [-1]], None, classes[-1:], "binary", classes)
+
+
+def _check_kinds(y: NDArray[Any]) -> None:
+    """Raise for objects that are neither a class each nor lists of strings or of integers."""
+    values = [label for row in y for label in (row if isinstance(row, list | tuple) else [row])]
+    are_lists = any(isinstance(row, list | tuple | np.ndarray) for row in y)
+    if are_lists or not all(isinstance(value, str | bytes | Number) for value in values):
+        kinds = sorted({type(value).__name__ for value in values})
+        raise ValueError(
+            "Labels must be one text or number per document (classes), or lists of strings or of "
+            f"integers (label sets), got values of type {' and '.join(kinds)}. Use a 0/1 matrix, "
+            "such as sklearn.preprocessing.MultiLabelBinarizer().fit_transform(Y)."
+        )
 
 
 #: Share of parts at an unusual place above which texts are label sets; the second if three
@@ -220,12 +225,8 @@ def _check_not_joined(texts: list[str]) -> None:
         n_again = sum(len(where) for where in places.values() if len(where) > 1)
         least = _MOVED[n_again > 0.75 * n_parts] * n_parts
         if len(joined) > 0.2 * len(texts) and n_parts - sum(usual) > least:
-            given = [texts[i] for i in joined]
-            separators = (f" {sign} ", f"{sign} ", sign)
-            separator = next(
-                s for s in separators if all(t.count(s) == t.count(sign) for t in given)
-            )
-            _raise_joined(given[0], f"text.split({separator!r})")
+            separators = re.findall(f" ?[{sign}] ?", "\n".join(texts[i] for i in joined))
+            _raise_joined(texts[joined[0]], f"text.split({min(separators, key=len)!r})")
 
 
 def _is_literal(text: str) -> bool:
@@ -250,29 +251,15 @@ def _indicator(row: Any, column: Any, shape: tuple[int, int]) -> sparse.csr_arra
     return matrix
 
 
-def _name_columns(matrix: LabelMatrix, wanted: NDArray[Any]) -> LabelMatrix:
-    if len(wanted) != matrix.shape[1]:
-        raise ValueError(
-            f"Y must have one column per label: {len(wanted)} labels, got shape {matrix.shape}."
-        )
-    return replace(matrix, names=wanted, classes=wanted)
-
-
 def _arrange(matrix: LabelMatrix, wanted: NDArray[Any]) -> LabelMatrix:
     """Return the columns in the given order, without documents for missing labels."""
     if matrix.kind != "multilabel" or np.array_equal(matrix.names, wanted):
         return matrix
     place = names_to_columns(matrix.names.tolist(), wanted)
-    shape = (matrix.shape[0], len(wanted))
-
-    def move(cells: sparse.csr_array) -> sparse.csr_array:
-        stored = sparse.coo_array(cells)
-        return _indicator(stored.row, place[stored.col], shape)
-
-    unknown = None if matrix.unknown is None else move(matrix.unknown)
-    return replace(
-        matrix, positive=move(matrix.positive), unknown=unknown, names=wanted, classes=wanted
-    )
+    move = _indicator(np.arange(len(place)), place, (len(place), len(wanted)))
+    unknown = None if matrix.unknown is None else (matrix.unknown @ move).sorted_indices()
+    positive = (matrix.positive @ move).sorted_indices()
+    return replace(matrix, positive=positive, unknown=unknown, names=wanted, classes=wanted)
 
 
 def is_label_sets(Y: Any) -> bool:
@@ -285,24 +272,16 @@ def is_label_sets(Y: Any) -> bool:
     elif not isinstance(Y, list | tuple):
         return False
     rows = [row for row in Y if not isinstance(row, list | tuple | np.ndarray) or len(row)]
-    if len(rows) < len(Y) and not rows:
-        return True  # documents without labels only
+    has_empty = len(rows) < len(Y)
     if not rows or not all(isinstance(row, list | tuple | np.ndarray | Set) for row in rows):
-        return False
+        return has_empty and not rows  # documents without labels only
     if all(isinstance(row, Set) or all(isinstance(x, str) for x in row) for row in rows):
         return True
-    return _are_ids(rows, has_empty=len(rows) < len(Y))
-
-
-def _are_ids(rows: list[Any], has_empty: bool) -> bool:
-    """Return whether rows are label sets of ids, not the rows of a matrix or a 1-d ``y``."""
     ids = [x for row in rows for x in row]
     if not all(isinstance(x, Integral) and not isinstance(x, bool) for x in ids):
         return False
-    if has_empty or len({len(row) for row in rows}) > 1:
-        return True
-    are_distinct = all(len(set(row)) == len(row) for row in rows)
-    return are_distinct and min(ids) > 0 and max(ids) > len(rows[0]) > 1
+    # Lists of one length are the rows of a matrix, or a 1-d ``y``.
+    return has_empty or len({len(row) for row in rows}) > 1
 
 
 def _as_array(Y: Any) -> NDArray[Any]:
@@ -310,17 +289,8 @@ def _as_array(Y: Any) -> NDArray[Any]:
         check_no_nul(Y)
     try:
         array = np.asarray(Y)
-        rows = array if array.dtype == object and array.ndim == 1 else ()
-        is_ragged = any(isinstance(row, list | tuple | np.ndarray) for row in rows)
-    except ValueError:
-        is_ragged = True
-    if is_ragged:
-        sets = [row if isinstance(row, list | tuple | np.ndarray) else [row] for row in Y]
-        kinds = sorted({type(label).__name__ for row in sets for label in row})
-        raise ValueError(
-            "Label sets must be lists of strings or of integers, one list per document, got values "
-            f"of type {' and '.join(kinds)}. {_CONVERSION}"
-        )
+    except ValueError:  # lists of different lengths
+        array = np.fromiter(Y, dtype=object)
     if array.size == 0 and array.ndim == 1:
         raise ValueError("Y must contain at least one document, got none.")
     if array.ndim not in (1, 2):
@@ -329,3 +299,262 @@ def _as_array(Y: Any) -> NDArray[Any]:
             f"{f'{array.ndim} dimensions' if array.ndim else type(Y).__name__}."
         )
     return array
+
+
+def read_scores(
+    scores: Any,
+    names: NDArray[Any],
+    *,
+    n_documents: int | None = None,
+    scale: Scale = "log_odds",
+    what: str = "scores",
+    dtype: type[np.float64] | None = np.float64,
+) -> NDArray[Any]:
+    """Return scores as a matrix of numbers with one column per label, on the same scale.
+
+    The result may be the input array: callers that change it copy it first.
+
+    Parameters
+    ----------
+    scores : array, sparse matrix or DataFrame of shape (n_documents, n_labels)
+        The columns of a DataFrame are ordered by name. Scores of a single label may have the shape
+        ``(n_documents,)``.
+    names : array of shape (n_labels,)
+        The labels, in the order of the result.
+    n_documents : int, optional
+        Expected number of documents; default any.
+    scale : "log_odds" or "probability", default "log_odds"
+        Log-odds are any numbers, ±inf included. Probabilities are in [0, 1] and may be sparse, with
+        0 for cells that are not stored.
+    what : str, default "scores"
+        Name of the parameter, for messages.
+    dtype : numpy.float64 or None, default numpy.float64
+        Type of the result; ``None``: that of the input.
+
+    Returns
+    -------
+    array of shape (n_documents, n_labels)
+
+    Raises
+    ------
+    ValueError, TypeError
+        With the rule, the first wrong cell, the number of wrong cells, and a hint.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_scores(pd.DataFrame({"tea": [2.0], "sugar": [-1.0]}), np.array(["sugar", "tea"]))
+    array([[-1.,  2.]])
+    """
+    if sparse.issparse(scores):
+        if scale == "log_odds":
+            raise TypeError(
+                f"{what} must be a dense array, got a sparse one; use .toarray(). (Cells that are "
+                "not stored would be log-odds of 0, a probability of ½.)"
+            )
+        scores = validate_sparse(scores, what).toarray()
+    elif hasattr(scores, "columns"):
+        scores = frame_in_order(scores, names)
+    values = _numbers(scores, scale, what, dtype)
+    if values.ndim == 1 and len(names) == 1:
+        values = values[:, None]
+    _check_shape(values.shape, n_documents, names, what)
+    check_values(values, scale, what)
+    return values
+
+
+def read_candidates(
+    scores: Any,
+    names: NDArray[Any],
+    *,
+    n_documents: int | None = None,
+    scale: Scale = "log_odds",
+    what: str = "scores",
+) -> tuple[Cells, NDArray[np.float64]]:
+    """Return the stored cells of a sparse score matrix, the candidates, and their scores.
+
+    Parameters
+    ----------
+    scores : sparse matrix or array of shape (n_documents, n_labels)
+        A stored 0 is a candidate; labels that are not stored are not.
+    names : array of shape (n_labels,)
+        The labels, in the order of the columns.
+    n_documents : int, optional
+        Expected number of documents; default any.
+    scale : "log_odds" or "probability", default "log_odds"
+        Scale of the scores; probabilities must be in [0, 1].
+    what : str, default "scores"
+        Name of the parameter, for messages.
+
+    Returns
+    -------
+    Cells, array of shape (n_cells,)
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> scores = sparse.csr_array(([0.0, 2.0], [0, 1], [0, 2, 2]), shape=(2, 3))
+    >>> cells, values = read_candidates(scores, np.array(["milk", "sugar", "tea"]))
+    >>> cells.label.tolist(), values.tolist()
+    ([0, 1], [0.0, 2.0])
+    """
+    matrix = sparse.csr_array(validate_sparse(scores, what))
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sort_indices()
+        if not matrix.has_canonical_format:
+            raise ValueError(f"{what} must have every cell once, got some twice.")
+    _check_shape(matrix.shape, n_documents, names, what)
+    cells = Cells.of(matrix)
+    values = _numbers(matrix.data, scale, what, np.float64)
+    check_values(values, scale, what, cells)
+    return cells, values
+
+
+def check_scale(scale: str) -> None:
+    """Raise for an unknown scale."""
+    check_choice("scale", scale, Scale)
+
+
+def check_values(
+    values: NDArray[Any],
+    scale: Scale,
+    what: str = "scores",
+    cells: Cells | None = None,
+    allow_infinite: bool = False,
+) -> None:
+    """Raise for NaN, and for probabilities outside [0, 1].
+
+    Parameters
+    ----------
+    values : array of shape (n_documents, n_labels), or (n_cells,)
+        Scores of all labels, or of ``cells``.
+    scale : "log_odds" or "probability"
+        Scale of the scores.
+    what : str, default "scores"
+        Name of the parameter, for messages.
+    cells : Cells, optional
+        The candidates.
+    allow_infinite : bool, default False
+        Whether probabilities may be ±inf (known labels).
+    """
+    most, rule, hint = _RULES[scale]
+    least = 0.0 if scale == "probability" else -most
+    if not values.size or (values.min() >= least and values.max() <= most):
+        return
+    wrong = ~((values >= least) & (values <= most))
+    if allow_infinite:
+        wrong &= ~np.isinf(values)
+    where = np.nonzero(wrong) if cells is None else (cells.document[wrong], cells.label[wrong])
+    check_cells(f"{what} must be {rule}", values[wrong], where, hint)
+
+
+def read_known(known: Any, n_documents: int | None, names: NDArray[Any]) -> NDArray[np.float64]:
+    """Return 1 for accepted, 0 for rejected and NaN for open labels.
+
+    The result may be the input array: callers that change it copy it first.
+
+    Parameters
+    ----------
+    known : array, sparse matrix, DataFrame, mapping, sequence of mappings, or None
+        A matrix of 1, 0 and NaN, ``(n_documents, n_labels)``; the columns of a DataFrame are
+        ordered by name. A sparse matrix with +1 (accepted) and −1 (rejected). One mapping
+        ``{"accepted": […], "rejected": […]}`` of label names per document, or ``None`` for a
+        document without known labels; for a single document also the mapping itself. ``None``: all
+        labels are open.
+    n_documents : int or None
+        Expected number of documents; ``None``: any number.
+    names : array of shape (n_labels,)
+        The labels, in the order of the result.
+
+    Returns
+    -------
+    array of shape (n_documents, n_labels)
+
+    Examples
+    --------
+    >>> read_known({"rejected": ["tea"]}, 1, np.array(["sugar", "tea"]))
+    array([[nan,  0.]])
+    """
+    if known is None and n_documents is not None:
+        return np.full((n_documents, len(names)), np.nan)
+    if sparse.issparse(known):
+        cells, signs = read_candidates(known, names, n_documents=n_documents, what="known")
+        wrong = np.abs(signs) != 1
+        rule = "A sparse known must contain +1 (accepted) and -1 (rejected), once for each label"
+        check_cells(rule, signs[wrong], (cells.document[wrong], cells.label[wrong]))
+        return cells.dense((signs > 0).astype(np.float64), np.nan)
+    if isinstance(known, Mapping):
+        known = [known]
+    if isinstance(known, Sequence) and all(
+        row is None or isinstance(row, Mapping) for row in known
+    ):
+        if n_documents not in (None, len(known)):
+            raise ValueError(
+                f"known must contain one mapping per document: {n_documents} needed, got "
+                f"{len(known)}. Use None for a document without known labels."
+            )
+        return _read_names(known, names)
+    if hasattr(known, "columns"):
+        known = frame_in_order(known, names)
+    return _read_known_matrix(known, n_documents, names)
+
+
+def _read_names(known: Sequence[Any], names: NDArray[Any]) -> NDArray[np.float64]:
+    result = np.full((len(known), len(names)), np.nan)
+    for i, of_document in enumerate(known):
+        for word, labels in (of_document or {}).items():
+            if word not in _VALUES:
+                raise ValueError(
+                    'known must be of the form {"accepted": [...], "rejected": [...]}, got '
+                    f"{word!r} for document {i}."
+                )
+            columns = names_to_columns([labels] if isinstance(labels, str) else labels, names)
+            clash = columns[result[i, columns] == 1 - _VALUES[word]]
+            if len(clash):
+                raise ValueError(
+                    f"A known label must be accepted or rejected, got {names[clash[0]]!s} of "
+                    f"document {i} as both. Use each label once."
+                )
+            result[i, columns] = _VALUES[word]
+    return result
+
+
+def _read_known_matrix(
+    known: Any, n_documents: int | None, names: NDArray[Any]
+) -> NDArray[np.float64]:
+    try:
+        values = np.asarray(unmasked(known), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"known must be a matrix of 1, 0 and NaN, or a mapping of label names per document, "
+            f'{{"accepted": [...], "rejected": [...]}}, got {known!r:.60}.'
+        ) from None
+    _check_shape(values.shape, n_documents, names, "known")
+    wrong = ~((values == 0) | (values == 1) | np.isnan(values))
+    rule = "known must be 1 (accepted), 0 (rejected) or NaN (open)"
+    check_cells(rule, values[wrong], np.nonzero(wrong))
+    return values
+
+
+def _check_shape(
+    shape: tuple[int, ...], n_documents: int | None, names: NDArray[Any], what: str
+) -> None:
+    rows = shape[:1] if n_documents is None else (n_documents,)
+    if shape != (*rows, len(names)):
+        expected = "n" if n_documents is None else n_documents
+        raise ValueError(
+            f"{what} must be documents × labels, ({expected}, {len(names)}), got shape {shape}. "
+            f"The columns are the labels in this order: {abbreviate(names.tolist())}."
+        )
+
+
+def _numbers(scores: Any, scale: Scale, what: str, dtype: type[np.float64] | None) -> NDArray[Any]:
+    array = np.asarray(unmasked(scores))
+    if array.dtype.kind == "O":  # numbers and marks of missing values such as None
+        with suppress(TypeError, ValueError):
+            array = array.astype(np.float64)
+    if array.dtype.kind not in ("iuf" if scale == "log_odds" else "biuf"):
+        hint = " True and False are decisions." if array.dtype.kind == "b" else ""
+        raise TypeError(f"{what} must be real numbers, got dtype {array.dtype}.{hint}")
+    return array if dtype is None else array.astype(dtype, copy=False)

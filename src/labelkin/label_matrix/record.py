@@ -76,9 +76,9 @@ class LabelMatrix:
         """Return a ``Y`` for any estimator, dense or CSR as the original: 0, 1, NaN if unknown."""
         if self.container == "dense":
             return self.dense() if self.unknown is not None else self.positive.toarray().astype(int)
-        if self.unknown is None:
-            return _csr(self.positive.astype(np.int64), self.container)
-        return _csr(self.positive + self.unknown * np.nan, self.container)
+        unknown = None if self.unknown is None else self.unknown * np.nan
+        cells = self.positive.astype(np.int64) if unknown is None else self.positive + unknown
+        return _csr(cells, self.container)
 
     def public(self) -> Any:
         """Return ``Y`` for users: dense up to ``DENSE_CELLS`` cells, a CSR array above."""
@@ -224,20 +224,20 @@ def frame_in_order(frame: Any, names: NDArray[Any]) -> NDArray[Any]:
     >>> frame_in_order(pd.DataFrame({"tea": [1], "sugar": [0]}), np.array(["sugar", "tea"]))
     array([[0, 1]])
     """
-    columns, wanted, values = list(frame.columns), names.tolist(), frame_values(frame)
+    columns, wanted = list(frame.columns), names.tolist()
     numbers = list(range(len(wanted)))
     is_unnamed = len(columns) == len(wanted) and numbers in (columns, wanted)
     if is_unnamed and set(columns) != set(wanted):
-        return values
+        return frame_values(frame)
     check_distinct(columns, "DataFrame columns")
     place = names_to_columns(columns, names)
-    missing = sorted(set(numbers) - set(place.tolist()))
-    if missing:
+    missing = np.setdiff1d(numbers, place)
+    if len(missing):
         raise ValueError(
             "A DataFrame must have a column for every label, and these are missing: "
             f"{abbreviate(names[missing].tolist())}."
         )
-    return values[:, np.argsort(place)]
+    return frame_values(frame)[:, np.argsort(place)]
 
 
 def frame_values(frame: Any) -> NDArray[Any]:
@@ -257,10 +257,8 @@ def name_array(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         return names
     kinds = {type(name) for name in names}
     if kinds <= {str} or kinds <= {int}:
-        return np.array(names, dtype=str if kinds == {str} else None)
-    array = np.empty(len(names), dtype=object)
-    array[:] = list(names)
-    return array
+        return np.array(names)
+    return np.fromiter(names, dtype=object)
 
 
 def _csr(cells: Any, container: Container) -> Any:

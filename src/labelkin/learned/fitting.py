@@ -86,10 +86,18 @@ def is_auto(evidence_weight: Any) -> bool:
     return isinstance(evidence_weight, str) and evidence_weight == "auto"
 
 
-def learns_from_predictions(variant: Any, evidence_weight: Any) -> bool:
-    """Return whether out-of-fold content evidence is needed."""
-    learns_cuts = isinstance(variant, ThresholdRule) and rule_for(variant).needs_scores
-    return learns_cuts or isinstance(resolve_evidence_weight(evidence_weight), LearnedWeight)
+def learns_cuts(variant: Any) -> bool:
+    """Return whether a variant is a threshold rule that is fitted on content evidence."""
+    return isinstance(variant, ThresholdRule) and rule_for(variant).needs_scores
+
+
+def learns_weight(
+    evidence_weight: Any, n_documents: float = np.inf, n_labels: float = np.inf
+) -> bool:
+    """Return whether the evidence weight is learned, from out-of-fold content evidence."""
+    return isinstance(
+        resolve_evidence_weight(evidence_weight, n_documents, n_labels), LearnedWeight
+    )
 
 
 def resolve_evidence_weight(
@@ -123,7 +131,7 @@ def resolve_known_weight(
     """
     if known_weight is not None:
         return _read_number(known_weight, "known_weight", "a number of at least 0 or None")
-    if not isinstance(resolve_evidence_weight(evidence_weight), LearnedWeight):
+    if not learns_weight(evidence_weight):
         return float(weight)
     return KNOWN_WEIGHT if is_linear else CAUTIOUS_WEIGHT
 
@@ -196,24 +204,24 @@ def fit_combination(
         True labels of the training documents.
     content : array or CSR array of shape (n_documents, n_labels), optional
         Out-of-fold content log-odds, of all labels or of candidates. Required if
-        :func:`learns_from_predictions`; without them ``"auto"`` is a small fixed weight.
+        cut-offs or a weight are learned; without them ``"auto"`` is a small fixed weight.
     weight : array of shape (n_documents,), optional
         Weights of the documents.
     """
-    chosen = resolve_evidence_weight(evidence_weight)
-    if content is None and is_auto(evidence_weight):
+    if weight is not None and not (weight > 0).all():  # weight 0 leaves a document out
+        rows = np.flatnonzero(weight > 0)
+        labels, weight = labels.rows(rows), weight[rows]
+        content = None if content is None else content[rows]
+    chosen = resolve_evidence_weight(evidence_weight, *labels.shape)
+    learns = isinstance(chosen, LearnedWeight)
+    if content is None and learns and is_auto(evidence_weight):
         chosen = CAUTIOUS_WEIGHT
-    elif content is None and learns_from_predictions(variant, evidence_weight):
+    elif content is None and (learns or learns_cuts(variant)):
         raise ValueError(
             f"scores must be given to learn a weight or cut-offs (evidence_weight="
             f"{evidence_weight!r}, variant={variant!r}). Use fit(Y, scores=...) with out-of-fold "
             "scores of the training documents."
         )
-    if weight is not None and not (weight > 0).all():  # weight 0 leaves a document out
-        rows = np.flatnonzero(weight > 0)
-        labels, weight = labels.rows(rows), weight[rows]
-        content = None if content is None else content[rows]
-    chosen = resolve_evidence_weight(chosen, *labels.shape)
     paper = PaperEvidence.fit(classifier, labels, weight)
     is_linear = paper.linear is not None
     known = resolve_known_weight(known_weight, evidence_weight, chosen, is_linear)

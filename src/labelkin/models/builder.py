@@ -27,7 +27,7 @@ from labelkin.content.members import content_name
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora.corpus import Corpus
 from labelkin.models.classifier import LabelDependenceClassifier
-from labelkin.registry import Kind, part_class
+from labelkin.registry import SHORT, Kind, part_class
 from labelkin.text import TermWeights, TextView, WordCounts
 from labelkin.text.terms import View
 from labelkin.thresholds import LabelLimits
@@ -35,12 +35,8 @@ from labelkin.validation import check_choice
 
 Preset = Literal["fast", "default", "strong"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
-#: Parameters of the classifier that differ from its own defaults.
-DEFAULTS: dict[Preset, dict[str, Any]] = {
-    "fast": {"evidence_weight": 0.1},  # learning the weight would take most of the time
-    "default": {},
-    "strong": {"thresholds": LabelLimits(at_least="auto")},
-}
+#: Evidence weight of the preset "fast": learning it would take most of the time.
+FAST_WEIGHT = 0.1
 #: Views of a text, and all of it with the words of its title as separate features.
 VIEWS: tuple[str, ...] = (*get_args(View), "titled_text")
 #: The views of the strong preset.
@@ -96,7 +92,8 @@ def plan_content(
     ('svm,naive_bayes,nearest_neighbours', 'by the features')
     """
     check_choice("preset", preset or "default", PRESETS)
-    names, views = tuple(names), tuple(views)
+    names = tuple(dict.fromkeys(SHORT.get(name, name) for name in names))
+    views = tuple(views)
     is_text = features == "text"
     is_words = is_text or features == "counts" or is_sparse
     if preset == "strong" and is_text and not names:
@@ -112,7 +109,7 @@ def plan_for_corpus(
     corpus: Corpus, preset: Preset | None, names: Sequence[str], views: Sequence[str]
 ) -> ContentPlan:
     """Return the content for a corpus; views that it cannot have are an error."""
-    named, seen = (tuple(filter(None, some)) for some in (names, views))
+    named, seen = (tuple(one.strip() for one in some if one.strip()) for some in (names, views))
     if seen and corpus.features != "text":
         raise ValueError(f"--views are of texts, and {corpus.name} has {corpus.features}.")
     if "title" in seen and not any("\n" in text for text in corpus.documents):
@@ -258,10 +255,11 @@ def _build_named(name: str, features: str, top: int | None) -> Any:
             "nearest_neighbours or svm."
         )
     if is_gaussian:
-        return build_part("content", GaussianNB)
-    if name == "forest":
-        return build_part("content", name)
-    return build_part("content", name, top=_CANDIDATES if name == "omikuji" and not top else top)
+        return PerLabel(GaussianNB())
+    options = {} if name == "forest" else {"top": top}
+    if name == "omikuji" and not top:
+        options = {"top": _CANDIDATES}
+    return part_class("content", name)(**options)
 
 
 def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> Any:
@@ -294,7 +292,11 @@ def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> An
     'title'
     """
     plan = plan_content(name)  # also checks the name
-    return build_model(plan, words, **{**DEFAULTS[name], **options})
+    if name == "fast":
+        options = {"evidence_weight": FAST_WEIGHT, **options}
+    if name == "strong":
+        options = {"thresholds": LabelLimits(at_least="auto"), **options}
+    return build_model(plan, words, **options)
 
 
 def describe_model(model: Any) -> dict[str, Any]:

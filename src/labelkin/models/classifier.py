@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from joblib import parallel_config
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.content.any_classifier import as_content
-from labelkin.content.ensemble import ContentEnsemble, default_content
+from labelkin.content.any_classifier import PerLabel, as_content
+from labelkin.content.ensemble import default_content
 from labelkin.estimator import (
     KnownLabelsClassifier,
     LogOddsClassifier,
     fit_content,
-    names_candidates,
     report,
     stage,
 )
@@ -35,12 +35,10 @@ from labelkin.label_matrix import Cells, read_labels, to_dense
 from labelkin.learned.calibration import Calibration, check_can_calibrate, fit_calibration
 from labelkin.learned.fitting import (
     EvidenceWeight,
-    LearnedWeight,
     Variant,
     check_learning,
-    learns_from_predictions,
-    resolve_evidence_weight,
-    resolve_known_weight,
+    learns_cuts,
+    learns_weight,
 )
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
@@ -49,16 +47,9 @@ from labelkin.odds import to_probability
 from labelkin.records import short_repr
 from labelkin.scikit_learn import route_fit, with_random_state
 from labelkin.thresholds import ThresholdChoice, fit_rule, rule_for
-from labelkin.validation import check_whole_number
 
 if TYPE_CHECKING:
     from labelkin.vocabulary.rules import Rules
-
-from typing import TYPE_CHECKING
-
-from sklearn.base import clone
-
-from labelkin.content.any_classifier import PerLabel
 
 
 @short_repr
@@ -252,25 +243,19 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         if self.calibrate:
             check_can_calibrate(labels, self.rules)
         rule = rule_for(self.thresholds)
+        rule._check_parameters()  # before the time that training takes
         is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
-        evidence_weight = resolve_evidence_weight(self.evidence_weight, *labels.shape)
-        needs_predictions = learns_from_predictions(self.variant, evidence_weight)
-        predicts = is_honest or rule.needs_scores or needs_predictions
+        learns = learns_weight(self.evidence_weight, *labels.shape)
+        predicts = is_honest or rule.needs_scores or learns or learns_cuts(self.variant)
         self.rescorer_ = LabelRescorer(
             parts["labels"],
             variant=self.variant,
-            evidence_weight=evidence_weight,
+            evidence_weight=self.evidence_weight,
             scale="log_odds",
             rules=self.rules,
-            known_weight=resolve_known_weight(
-                self.known_weight,
-                self.evidence_weight,
-                evidence_weight,
-                is_linear=hasattr(parts["labels"], "fit_counted"),
-            ),
+            known_weight=self.known_weight,
         )
-        learns = isinstance(evidence_weight, LearnedWeight)
-        if learns and not names_candidates(parts["content"]):
+        if learns and getattr(parts["content"], "top", 0) is None:
             check_learning(*labels.shape)  # before fitting the content, which takes longest
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
@@ -280,8 +265,6 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
                 content = fit_content(
                     self.content_, X, labels, to_content, out_of_fold=predicts, **split
                 )
-            if isinstance(self.content_, ContentEnsemble):
-                report(f"labelkin: weights of members: {self.content_.summary()}", self.verbose)
             with stage("label evidence", self.verbose):
                 self.rescorer_._fit(labels, content, **to_labels)
                 posterior: Any = None
@@ -374,7 +357,6 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         -------
         list of lists of Suggestion
         """
-        check_whole_number("top", top)
         return self.posterior(X, known).suggest(top)
 
     def explain(
@@ -399,25 +381,21 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         -------
         list of lists of Explanation
         """
-        check_whole_number("top", top)
         return self.posterior(X, known).explain(top, label_names)
 
     @property
     def prior_(self) -> Matrix:
         """p(label), ``(n_labels,)``."""
-        check_is_fitted(self)
         return self.rescorer_.prior_
 
     @property
     def label_weights_(self) -> Matrix | None:
         """Weights ``[k, j]`` of label k for label j; ``None`` if label evidence is not linear."""
-        check_is_fitted(self)
         return self.rescorer_.label_weights_
 
     @property
     def evidence_weight_(self) -> float:
         """Weight of label evidence from predicted labels."""
-        check_is_fitted(self)
         return self.rescorer_.evidence_weight_
 
     def probabilities(self, log_odds: Any, columns: Any = slice(None)) -> Any:
@@ -435,8 +413,6 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         array or CSR array
             Of the same shape.
         """
-        if not hasattr(self, "rescorer_"):
-            check_is_fitted(self)
         if sparse.issparse(log_odds):
             cells = Cells.of(log_odds)
             return cells.matrix(self.probabilities(log_odds.data, cells.label))

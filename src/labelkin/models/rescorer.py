@@ -27,13 +27,12 @@ from labelkin.label_matrix import (
 from labelkin.learned.fitting import (
     CAUTIOUS_WEIGHT,
     EvidenceWeight,
-    LearnedWeight,
     Variant,
     cross_fitted_posterior,
     fit_combination,
     fit_counted_combination,
     is_auto,
-    resolve_evidence_weight,
+    learns_weight,
 )
 from labelkin.learned.terms import PaperEvidence, Part
 from labelkin.method.combination import Matrix
@@ -143,8 +142,8 @@ class LabelRescorer(BaseEstimator):
         if scores is None and is_auto(self.evidence_weight):
             warnings.warn(
                 "Without out-of-fold scores of the training documents the evidence weight cannot "
-                f"be learned, so it is {CAUTIOUS_WEIGHT}. Use fit(Y, scores=...), "
-                "RescoredClassifier, or set evidence_weight (1 is the paper).",
+                f"be learned, so it is {CAUTIOUS_WEIGHT}. Use fit(Y, scores=...) (--out-of-fold "
+                "in a command), RescoredClassifier, or set evidence_weight (1 is the paper).",
                 stacklevel=3,
             )
 
@@ -180,8 +179,7 @@ class LabelRescorer(BaseEstimator):
         check_scale(self.scale)
         classifier = as_label_classifier(self.labels)
         self._warn_without()
-        weight = resolve_evidence_weight(self.evidence_weight)
-        is_fixed = is_auto(self.evidence_weight) or not isinstance(weight, LearnedWeight)
+        is_fixed = is_auto(self.evidence_weight) or not learns_weight(self.evidence_weight)
         is_counted = self.variant in ("soft", "hard") and hasattr(classifier, "fit_counted")
         if not (is_fixed and is_counted):
             raise ValueError(
@@ -222,8 +220,6 @@ class LabelRescorer(BaseEstimator):
         array or CSR array of shape (n_documents, n_labels)
             The posterior, on the scale of the scores.
         """
-        if scores is None:
-            raise ValueError("scores must be given: out-of-fold scores of the training documents.")
         self._fit(Y, scores, sample_weight, is_given=True)
         return self._cross_fitted(Y, scores, sample_weight)
 
@@ -354,30 +350,22 @@ class LabelRescorer(BaseEstimator):
     @property
     def prior_(self) -> Matrix:
         """p(label), ``(n_labels,)``."""
-        check_is_fitted(self)
         return self.combination_.predicted.paper.prior
 
     @property
     def labels_(self) -> Any:
         """The fitted label classifier."""
-        check_is_fitted(self)
         return self.combination_.predicted.paper.labels
 
     @property
     def evidence_weight_(self) -> float:
         """Weight of the paper's label evidence from predicted labels."""
-        check_is_fitted(self)
         return self.combination_.predicted.weight
 
     @property
     def label_weights_(self) -> Matrix | None:
         """Weights ``[k, j]`` of label k for label j in the paper; ``None`` if not linear."""
-        check_is_fitted(self)
         return getattr(self.labels_, "weights_", None)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Return whether ``fit`` has been called."""
-        return hasattr(self, "combination_")
 
     def _fit(self, Y: Any, scores: Any, sample_weight: Any = None, is_given: bool = False) -> None:
         """Fit; scores from a user (``is_given``) may be in sample."""

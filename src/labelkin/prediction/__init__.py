@@ -10,34 +10,13 @@
 Documents come from :class:`labelkin.corpora.Documents`.
 """
 
-from labelkin.prediction.fitted_model import (
-    Answer,
-    Choice,
-    DocumentContent,
-    FittedModel,
-    answer_batches,
-    fitted_model,
-    load_model,
-)
-from labelkin.prediction.in_blocks import (
-    evaluate_documents,
-    evaluate_limits,
-    evaluate_model_blocks,
-    predict_blocks,
-    rescore_blocks,
-)
+from labelkin.prediction.fitted_model import FittedModel, fitted_model
+from labelkin.prediction.in_blocks import evaluate_model_blocks, predict_blocks, rescore_blocks
 
 __all__ = [
-    "Answer",
-    "Choice",
-    "DocumentContent",
     "FittedModel",
-    "answer_batches",
-    "evaluate_documents",
-    "evaluate_limits",
     "evaluate_model_blocks",
     "fitted_model",
-    "load_model",
     "predict_blocks",
     "rescore_blocks",
 ]

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,16 +19,12 @@ from labelkin.content.term_contributions import contributions_of, terms_of, with
 from labelkin.corpora.documents import Document
 from labelkin.corpora.lines import in_blocks
 from labelkin.estimator import LogOddsClassifier
-from labelkin.evaluation.metrics.inputs import above_zero
 from labelkin.explain.contributions import Posterior, TermExplanation, content_and_members
-from labelkin.label_matrix import Cells, best_labels, to_dense
-from labelkin.label_matrix.record import names_to_columns
+from labelkin.label_matrix import best_labels, to_dense
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.odds import to_probability
 from labelkin.scaling.blocks import Engine
 from labelkin.scaling.distributed import using
-from labelkin.storage.file import load
 from labelkin.text import WordCounts
 from labelkin.vocabulary import LabelNames, Vocabulary
 
@@ -66,7 +61,7 @@ class DocumentContent(NamedTuple):
 class FittedModel:
     """A fitted model, from documents to a posterior.
 
-    :func:`fitted_model` and :func:`load_model` return it. Several threads may use it at once.
+    :func:`fitted_model` returns it. Several threads may use it at once.
 
     Attributes
     ----------
@@ -93,14 +88,14 @@ class FittedModel:
         self.classifier = classifier
         self.labels: NDArray[Any] = np.asarray(classifier.label_names_)
         first = classifier if steps is None else steps[0]
-        self.takes_texts = bool(get_tags(first).input_tags.string)
+        is_counting = isinstance(first, WordCounts)
+        self.takes_texts = is_counting or bool(get_tags(first).input_tags.string)
         self.has_label_evidence = isinstance(classifier, LabelDependenceClassifier)
         self.content_classifier = classifier.content_ if self.has_label_evidence else classifier
         self.vocabulary: Vocabulary | None = getattr(classifier, "concepts_", None)
         rule = getattr(classifier, "thresholds_", None)
         self.needs_batch = bool(getattr(rule, "needs_batch", False))
         # Word counts cache the words of earlier documents.
-        is_counting = isinstance(first, WordCounts)
         self._first_step = first.counter(_MOST_WORDS) if is_counting else None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -169,13 +164,14 @@ class FittedModel:
 
         ``None`` if the content classifier has no exact contributions, such as a forest.
         """
-        columns = names_to_columns(labels, self.labels)
+        terms, place = self.terms, {label: j for j, label in enumerate(self.labels.tolist())}
+        columns = np.array([place[label] for label in labels], dtype=int)
         found = contributions_of(self.content_classifier, vectors, columns)
         if found is None:
             return None
         return [
             [
-                TermExplanation.of(label, with_term_names(one, self.terms), top)
+                TermExplanation.of(label, with_term_names(one, terms), top)
                 for label, one in zip(labels, row, strict=True)
             ]
             for row in found
@@ -200,30 +196,21 @@ class FittedModel:
     ) -> Any:
         """Return the posterior log-odds, ``(n_documents, n_labels)``, a CSR array of candidates.
 
-        ``known`` and ``rescorer`` are those of :meth:`posterior`.
+        ``known`` and ``rescorer`` are those of :meth:`posterior`, for models with label evidence.
         """
-        return self.scores_of_vectors(self.vectors(documents), known, rescorer)
-
-    def scores_of_vectors(
-        self, vectors: Any, known: Any = None, rescorer: LabelRescorer | None = None
-    ) -> Any:
-        """Return the posterior log-odds of documents that are vectors already."""
+        vectors = self.vectors(documents)
+        if known is None and rescorer is None:
+            return self.classifier.log_odds(vectors)
         content = self.content_classifier.log_odds(vectors)
-        if not self.has_label_evidence:
-            return content
         return (rescorer or self.classifier.rescorer_).rescore(content, known)
 
     def decide(self, log_odds: Any) -> Any:
         """Return the decisions of the model's thresholds and rules."""
-        return self.classifier.decide(log_odds) if self.has_label_evidence else above_zero(log_odds)
+        return self.classifier._decisions(log_odds)
 
     def probabilities(self, log_odds: Any) -> Any:
         """Return the probabilities of the model, calibrated if it is calibrated."""
-        if self.has_label_evidence:
-            return self.classifier.probabilities(log_odds)
-        if sparse.issparse(log_odds):
-            return Cells.of(log_odds).matrix(to_probability(log_odds.data))
-        return to_probability(log_odds)
+        return self.classifier._probabilities(log_odds)
 
     def _first_and_last(self, documents: Any) -> tuple[Any, Any]:
         """Return the output of the first step and that of the last."""
@@ -233,11 +220,6 @@ class FittedModel:
         for _, step in self.steps.steps[1:]:
             vectors = step.transform(vectors)
         return first, vectors
-
-
-def load_model(path: Path, trusted: Sequence[str] = ()) -> FittedModel:
-    """Load a model file; ``trusted`` as in :func:`labelkin.load`."""
-    return fitted_model(load(path, trusted=trusted), str(path))
 
 
 def fitted_model(model: Any, name: str = "The model") -> FittedModel:
@@ -252,7 +234,6 @@ def fitted_model(model: Any, name: str = "The model") -> FittedModel:
     """
     if isinstance(model, FittedModel):
         return model
-    check_is_fitted(model)
     steps = None
     classifier = model
     if isinstance(model, Pipeline):
@@ -263,6 +244,8 @@ def fitted_model(model: Any, name: str = "The model") -> FittedModel:
             f"{name} must be one of labelkin's classifiers, or a pipeline that ends in one, got a "
             f"{type(classifier).__name__}. labelkin train makes such files."
         )
+    if not hasattr(classifier, "label_names_"):
+        check_is_fitted(classifier)  # raises
     if classifier.target_kind_ != "multilabel":
         raise ValueError(
             f"{name} must have learned label sets, and has learned one class per document. Train "
@@ -403,7 +386,7 @@ def _answer(
             raise ValueError(f"{one.place}: an id must be on one line, got {one.name!r}.")
     texts = [document.text for document in documents]
     vectors = model.vectors(texts)
-    log_odds = to_dense(model.scores_of_vectors(vectors))
+    log_odds = to_dense(model.classifier.log_odds(vectors))
     few = model.has_few_words(texts, vectors).tolist()
     probabilities = model.probabilities(log_odds)
     if allowed is not None:

@@ -7,7 +7,6 @@ documents, and a note beside the file names the model and the options of the fir
 
 from __future__ import annotations
 
-import codecs
 import csv
 import hashlib
 import json
@@ -20,14 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from labelkin.corpora.documents import TABLES, Document, DocumentFiles, Documents, format_of
+from labelkin.corpora.documents import TABLES, Document, DocumentFiles, Documents
 from labelkin.files import annotate_os_errors, csv_text, plain_cell, to_disk, try_lock, write_atomic
 from labelkin.prediction.fitted_model import Answer
 
 #: Formats of answers; the last two are JSON lines that those programs import, with the texts.
 FORMATS = ("jsonl", "csv", "tsv", "doccano", "prodigy")
 WITH_TEXTS = frozenset({"doccano", "prodigy"})
-_BLOCK = 1 << 16
 #: Labels to choose from in Prodigy, unless all are wanted.
 _MOST_OPTIONS = 20
 
@@ -155,7 +153,6 @@ def answers_file(
                         file.truncate(start)
                     raise
 
-        cut_torn_line(path)
         n_answered = _skip_answered(path, layout, documents)
         if not path.stat().st_size:
             write(layout.header)
@@ -164,25 +161,17 @@ def answers_file(
     note_file.unlink(missing_ok=True)
 
 
-def cut_torn_line(path: Path) -> int:
-    """Remove everything after the last line end; return the number of removed bytes."""
-    with annotate_os_errors(path), path.open("r+b") as file:
-        size = end = file.seek(0, os.SEEK_END)
-        found = -1
-        while end > 0 and found < 0:
-            start = max(0, end - _BLOCK)
-            file.seek(start)
-            found = file.read(end - start).rfind(b"\n")
-            end = start + found + 1 if found >= 0 else start
-        file.truncate(end)
-        return size - end
-
-
 def _skip_answered(path: Path, layout: Layout, documents: Iterator[Document]) -> int:
-    """Skip the documents that have answers in a file of whole lines; return their number."""
-    n_answered = 0
+    """Skip the documents that have answers in a file; return their number.
+
+    A torn line at the end is removed.
+    """
+    n_answered = n_bytes = 0
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                break
+            n_bytes += len(line)
             text = line.decode(layout.encoding, "replace")
             if number > 1 or not layout.header:
                 _check_line(f"{path}, line {number}", text, layout, next(documents, None))
@@ -193,6 +182,8 @@ def _skip_answered(path: Path, layout: Layout, documents: Iterator[Document]) ->
                     f"got {text.strip()!r:.80}. Use the format, labels and --all-scores of the "
                     "first run."
                 )
+    with annotate_os_errors(path):
+        os.truncate(path, n_bytes)
     return n_answered
 
 
@@ -213,37 +204,27 @@ def _check_line(place: str, line: str, layout: Layout, document: Document | None
 
 
 def resume_note(model: Path, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the SHA-256 of a model file and the options that change answers."""
+    """Return the options that change answers, and the SHA-256 of the model file."""
     with model.open("rb") as file:
-        return {"model": hashlib.file_digest(file, "sha256").hexdigest(), "options": dict(options)}
+        return {**options, "model": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
 def _check_note(out: Path, path: Path, note: Mapping[str, Any]) -> None:
     """Raise if a file has answers of another model or other options."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        model, options = str(found["model"]), dict(found["options"])
-    except (ValueError, KeyError, TypeError):
+        first = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError):
         raise ValueError(
             f"{path} must name the model and options of the first run, and cannot be read. Delete "
             "it to resume without the check, or use another file."
         ) from None
-    if model != note["model"]:
+    different = [name for name in note if first.get(name) != note[name]]
+    if different:
+        then, now = ({name: run.get(name) for name in different} for run in (first, note))
         raise ValueError(
-            f"{out} must be resumed with the model of its first run, got another. Use that model, "
-            "or another file."
+            f"{out} must be resumed with the model and options of its first run, {then}, got "
+            f"{now}. Use the same, or another file."
         )
-    for name, value in note["options"].items():
-        if options.get(name) != value:
-            raise ValueError(
-                f"{out} must be resumed with the options of its first run, with {name} "
-                f"{_plain(options.get(name))}, got {_plain(value)}. Use the same options, or "
-                "another file."
-            )
-
-
-def _plain(value: Any) -> str:
-    return "not set" if value is None or value is False else "set" if value is True else str(value)
 
 
 def _record(
@@ -343,7 +324,6 @@ def table_conventions(
     source: Documents | DocumentFiles,
     kind: str,
     texts: Sequence[str],
-    given: Mapping[str, str | None],
     *,
     is_file: bool,
 ) -> dict[str, str]:
@@ -360,29 +340,25 @@ def table_conventions(
         Format of the answers.
     texts
         Labels and names.
-    given
-        Delimiter, separator and encoding, if a user has named them.
     is_file
         Whether answers are written to a file, which has an encoding.
     """
     first = source if isinstance(source, Documents) else source.parts[0]
-    path = first.path
-    format = format_of(path) if first.format is None and path else first.format
-    if format not in TABLES or kind not in TABLES:
+    if kind not in TABLES:
         return {}
     labels = replace(first, needed=(), optional=("labels",))
     with suppress(ValueError):  # labels that cannot be read are not needed here
-        next(iter(labels if path else ()), None)
-    encoding = given["encoding"] or first.understood.encoding or "utf-8"
+        next(iter(labels if first.path else ()), None)
+    encoding = first.encoding or first.understood.encoding or "utf-8"
     try:
-        is_wide = codecs.lookup(encoding).name.startswith(("utf-16", "utf-32"))
         "".join(texts).encode(encoding)
+        fits = "\n".encode(encoding) == b"\n"
     except UnicodeEncodeError:
-        is_wide = True
-    separator = (given["separator"] or labels.understood.separator or "").strip("\r\n")
+        fits = False
+    separator = (first.separator or labels.understood.separator or "").strip("\r\n")
     found = {
-        "delimiter": (given["delimiter"] or first.understood.delimiter) if kind == "csv" else None,
+        "delimiter": (first.delimiter or first.understood.delimiter) if kind == "csv" else None,
         "separator": separator if not any(separator in text for text in texts) else None,
-        "encoding": ("utf-8-sig" if is_wide else encoding) if is_file else None,
+        "encoding": (encoding if fits else "utf-8-sig") if is_file else None,
     }
     return {name: value for name, value in found.items() if value}

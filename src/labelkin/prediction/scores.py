@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -18,23 +17,26 @@ from labelkin.corpora.corpus import labels_of
 from labelkin.corpora.lines import decoded_lines, json_objects, table_rows
 from labelkin.corpora.tables import find_delimiter, find_name
 from labelkin.corpora.vectors import format_scores, read_score_text
-from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.files import csv_text, plain_cell
-from labelkin.label_matrix import Cells, LabelMatrix, read_labels
+from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction.in_blocks import labels_in_order, rescore_blocks
-from labelkin.scaling.blocks import Engine, is_sparse, read_archive, read_sparse, row_blocks
+from labelkin.scaling.blocks import (
+    Engine,
+    is_sparse,
+    read_archive,
+    read_block,
+    read_sparse,
+    row_blocks,
+)
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-#: Endings of files of scores.
-_ENDINGS = (".npy", ".npz", ".csv", ".tsv", ".jsonl", ".txt")
-#: Keys of the scores in a JSON line; the last is that of labelkin predict --all-scores.
-_KEYS = ("scores", "probabilities")
+#: Endings of files with the scores of all labels, and of candidates.
+_ALL, _CANDIDATES = (".npy", ".npz", ".csv", ".tsv", ".jsonl"), (".npz", ".txt")
 _BEFORE_SCORES = ("id", "labels", "names")
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreMatrix:
+class ScoreMatrix(NamedTuple):
     """A score matrix.
 
     Attributes
@@ -45,65 +47,49 @@ class ScoreMatrix:
         Labels of the columns, if the file has names.
     ids : list, optional
         Names of the documents, if the file has any.
-    absent : float, default 0.0
-        The score of a label outside the candidate set, in files with all labels.
     """
 
     values: Any
     names: list[str] | None = None
     ids: list[Any] | None = None
-    absent: float = 0.0
-
-    def dense(self) -> NDArray[np.float64]:
-        """Return the scores of all labels."""
-        if not sparse.issparse(self.values):
-            return np.asarray(self.values)
-        return Cells.of(self.values).dense(self.values.data, self.absent)
 
 
 def read_score_file(
-    path: Path, names: list[str] | None = None, missing: float | None = None
+    path: Path, names: Sequence[str] = (), missing: float | None = None
 ) -> ScoreMatrix:
     """Read a score matrix; the ending of the file is its format.
 
     Parameters
     ----------
     path : Path
-        ``.npy``, ``.npz`` (``scores`` and optionally ``labels``; or candidates, a sparse matrix as
-        SciPy and PECOS save it), ``.txt`` (candidates, ``label:score``, as Omikuji and napkinXC
-        print them), ``.csv`` and ``.tsv`` (a header with the labels, optionally after a column
-        ``id``; or numbers only), ``.jsonl`` (objects with ``scores``: by label, or in a list).
-    names : list of str, optional
-        The labels of the result, in this order; needed for JSON lines.
+        ``.npy``; ``.npz`` (``scores`` and optionally ``labels``; or candidates, a sparse matrix as
+        SciPy and PECOS save it); ``.txt`` (candidates, ``label:score``, as Omikuji and napkinXC
+        print them); ``.csv`` and ``.tsv`` (a header with the labels, optionally after a column
+        ``id``; or numbers only); ``.jsonl`` (objects with ``scores`` by label).
+    names : sequence of str
+        The labels of JSON lines and of ``.txt``, in the order of the columns.
     missing : float, optional
         The score of a label that a JSON line does not contain; by default that is an error.
     """
     suffix = path.suffix.lower()
-    if suffix not in _ENDINGS:
-        raise ValueError(f"A score matrix must be a file {', '.join(_ENDINGS)}, got {path.name!r}.")
     if suffix == ".npy":
-        scores = _read_array(path)
+        scores = ScoreMatrix(_numbers(read_block(path), path))
     elif suffix == ".npz":
         scores = _read_archive(path)
     elif suffix == ".txt":
-        scores = ScoreMatrix(read_score_text(path, None if names is None else len(names)))
+        scores = ScoreMatrix(read_score_text(path, len(names) or None))
     elif suffix in _DELIMITERS:
         scores = _read_table(path)
+    elif suffix == ".jsonl":
+        scores = _read_lines(path, list(names), missing)
     else:
-        scores = _read_lines(path, names or [], missing)
+        listed = ", ".join((*_ALL, _CANDIDATES[-1]))
+        raise ValueError(f"A score matrix must be a file {listed}, got {path.name!r}.")
     if scores.values.ndim != 2 or not all(scores.values.shape):
         raise ValueError(
             f"{path.name}: scores must be documents × labels, got shape {scores.values.shape}."
         )
     return scores
-
-
-def _read_array(path: Path) -> ScoreMatrix:
-    try:
-        stored = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, TypeError, EOFError, OverflowError) as error:
-        raise ValueError(f"{path.name}: it must be an array of numbers, got: {error}.") from None
-    return ScoreMatrix(_numbers(stored, path))
 
 
 def _numbers(values: Any, path: Path) -> NDArray[np.float64]:
@@ -115,32 +101,32 @@ def _numbers(values: Any, path: Path) -> NDArray[np.float64]:
 
 def _read_archive(path: Path) -> ScoreMatrix:
     stored = read_archive(path)
-    names = [str(name) for name in stored["labels"]] if "labels" in stored else None
     if is_sparse(stored):
         matrix = read_sparse(path, stored)
         matrix.sum_duplicates()
-        return ScoreMatrix(matrix.astype(np.float64), names)
+        return ScoreMatrix(matrix.astype(np.float64))
     key = "scores" if "scores" in stored else next(iter(stored)) if len(stored) == 1 else None
     if key is None:
         raise ValueError(
             f"{path.name}: the array must be called 'scores', got {', '.join(stored)}."
         )
+    names = [str(name) for name in stored["labels"]] if "labels" in stored else None
     return ScoreMatrix(_numbers(stored[key], path), names)
 
 
 def _read_table(path: Path) -> ScoreMatrix:
     rows = list(_rows(path))
     header: list[str] = rows[0][1] if rows else []
-    labels, n_first = None, 0
+    names, n_first = None, 0
     try:
         _floats(header, "")
     except ValueError:  # labelkin predict --all-scores writes labels and names before the scores
         if header[0] == "id":
             n_first = sum(1 for _ in takewhile(_BEFORE_SCORES.__contains__, header))
-        labels = [plain_cell(name) for name in header[n_first:]]
+        names = [plain_cell(name) for name in header[n_first:]]
         rows = rows[1:]
     values = np.array([_floats(row[n_first:], place) for place, row in rows], dtype=np.float64)
-    return ScoreMatrix(values, labels, [plain_cell(r[0]) for _, r in rows] if n_first else None)
+    return ScoreMatrix(values, names, [plain_cell(r[0]) for _, r in rows] if n_first else None)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -156,107 +142,69 @@ def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _floats(cells: list[str], place: str) -> list[float]:
-    numbers = []
-    for cell in cells:
-        try:
-            numbers.append(float(cell))
-        except ValueError:
-            raise ValueError(f"{place}: a score must be a number, got {cell!r}.") from None
-    return numbers
+    try:
+        return [float(cell) for cell in cells]
+    except ValueError as error:
+        raise ValueError(f"{place}: scores must be numbers, got: {error}.") from None
 
 
 def _read_lines(path: Path, names: list[str], missing: float | None) -> ScoreMatrix:
-    ids, rows = [], []
+    ids, rows, known = [], [], set(names)
     for number, (place, record) in enumerate(json_objects(decoded_lines(path), path.name), start=1):
-        key = next((key for key in _KEYS if key in record), None)
-        if key is None:
+        found = record.get("scores", record.get("probabilities"))  # the latter: labelkin predict
+        if not isinstance(found, dict):
             raise ValueError(
-                f"{place}: a line must be an object with 'scores', got {str(record)[:60]!r}."
+                f"{place}: a line must have 'scores' by label, got {str(record)[:60]!r}."
+            )
+        if unknown := [name for name in found if name not in known]:
+            raise ValueError(
+                f"{place}: scores must be of labels in training, got {unknown[0]!r} "
+                f"({len(unknown)} such labels)."
+            )
+        if missing is None and len(found) < len(names):
+            raise ValueError(
+                f"{place}: there must be a log-odds for each of the {len(names)} labels, got "
+                f"{len(found)}. Only probabilities may be left out, and are 0."
             )
         ids.append(record.get("id", number))
-        rows.append(record[key])
-    kinds = {type(row) for row in rows}
-    if len(kinds) > 1 or not kinds <= {list, dict}:
-        raise ValueError(
-            f"{path.name}: scores must be lists in all lines, or objects in all lines."
-        )
-    if dict in kinds:
-        return ScoreMatrix(_numbers(_in_order(rows, path, names, missing), path), names, ids)
-    return ScoreMatrix(_numbers(rows, path), None, ids)
-
-
-def _in_order(
-    rows: list[dict[str, Any]], path: Path, names: list[str], missing: float | None
-) -> list[list[Any]]:
-    """Return the scores of each line in the order of the labels."""
-    unknown = list(dict.fromkeys(name for row in rows for name in row if name not in {*names}))
-    if unknown:
-        raise ValueError(
-            f"{path.name}: scores must be of labels in training, got {unknown[0]!r} "
-            f"({len(unknown)} such labels)."
-        )
-    if missing is None and any(len(row) < len(names) for row in rows):
-        raise ValueError(
-            f"{path.name}: every line must have a log-odds for each of the {len(names)} labels. "
-            "Only probabilities may be left out, and are 0."
-        )
-    return [[row.get(name, missing) for name in names] for row in rows]
+        rows.append([found.get(name, missing) for name in names])
+    return ScoreMatrix(_numbers(rows, path), names, ids)
 
 
 def write_scores(file: IO[bytes], scores: ScoreMatrix, kind: str) -> None:
     """Write a score matrix; ``kind`` is the ending of the file."""
-    if kind not in _ENDINGS:
-        raise ValueError(f"Scores can be written as {', '.join(_ENDINGS)}, got {kind!r}.")
-    values = scores.values
-    if kind == ".npz":
-        _write_archive(file, scores)
-    elif kind == ".npy":
-        np.save(file, scores.dense())
-    elif kind == ".txt":
-        is_dense = not sparse.issparse(values)
-        candidates = Cells.full(values.shape).matrix(values.ravel()) if is_dense else values
-        file.write(format_scores(candidates).encode())
-    elif kind == ".jsonl":
-        file.write(_json_lines(scores).encode())
-    else:
-        rows = [[*scores.names]] if scores.names else []
-        rows += scores.dense().tolist()
-        if scores.ids is not None:
-            first = ["id"] if scores.names else []
-            rows = [[name, *row] for name, row in zip([*first, *scores.ids], rows, strict=True)]
-        file.write(csv_text(rows, _DELIMITERS[kind]).encode())
-
-
-def _json_lines(scores: ScoreMatrix) -> str:
-    """Return a line per document: all labels, or its candidates by name or number."""
     values, names = scores.values, scores.names
-    n_documents, n_labels = values.shape
-    if sparse.issparse(values):
-        called = names or [str(j) for j in range(n_labels)]
-        stored = [called[j] for j in values.indices.tolist()]
-        numbers = values.data.tolist()
-        rows = [
-            dict(zip(stored[start:stop], numbers[start:stop], strict=True))
-            for start, stop in pairwise(values.indptr.tolist())
-        ]
+    which, kinds = ("candidates", _CANDIDATES) if sparse.issparse(values) else ("all labels", _ALL)
+    if kind not in kinds:
+        raise ValueError(f"Scores of {which} are written as {', '.join(kinds)}, got {kind!r}.")
+    if kind == ".npz" and sparse.issparse(values):
+        sparse.save_npz(file, values)
+    elif kind == ".npz":
+        arrays = {"scores": values} | ({"labels": np.array(names)} if names else {})
+        np.savez_compressed(file, **arrays)
+    elif kind == ".npy":
+        np.save(file, values)
     else:
-        rows = values.tolist()
-        if names is not None:
-            rows = [dict(zip(names, row, strict=True)) for row in rows]
-    ids = scores.ids or range(1, n_documents + 1)
-    lines = ({"id": name, "scores": row} for name, row in zip(ids, rows, strict=True))
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        file.write(_text(scores, kind).encode())
 
 
-def _write_archive(file: IO[bytes], scores: ScoreMatrix) -> None:
-    arrays: dict[str, Any] = {"scores": scores.values}
-    if sparse.issparse(scores.values):  # as SciPy saves it, with names beside it
-        matrix = scores.values
-        arrays = {name: getattr(matrix, name) for name in ("data", "indices", "indptr", "shape")}
-        arrays |= {"format": np.array(b"csr"), "_is_array": np.array(True)}
-    if scores.names is not None:
-        arrays["labels"] = np.array(scores.names, dtype=str)
-    np.savez_compressed(file, **arrays)
+def _text(scores: ScoreMatrix, kind: str) -> str:
+    if kind == ".txt":
+        return format_scores(scores.values)
+    names, rows = scores.names, scores.values.tolist()
+    if kind == ".jsonl":
+        names = names or [str(j) for j in range(scores.values.shape[1])]
+        ids = scores.ids or range(1, len(rows) + 1)
+        lines = (
+            {"id": one, "scores": dict(zip(names, row, strict=True))}
+            for one, row in zip(ids, rows, strict=True)
+        )
+        return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    table = [names, *rows] if names else rows
+    if scores.ids is not None:
+        first = ["id", *scores.ids] if names else scores.ids
+        table = [[one, *row] for one, row in zip(first, table, strict=True)]
+    return csv_text(table, _DELIMITERS[kind])
 
 
 class DocumentLabels(NamedTuple):
@@ -294,7 +242,7 @@ def read_label_sets(name: str, **reading: Any) -> DocumentLabels:
     """
     path = Path(name)
     suffix = path.suffix.lower()
-    if suffix not in (*_ENDINGS, ".ndjson") or not path.exists():
+    if suffix not in (*_ALL, *_CANDIDATES, ".ndjson") or not path.exists():
         corpus = corpora.load(name, **reading)
         ids = None if corpus.ids is None else corpus.names()
         return DocumentLabels(labels_of(corpus), ids, corpus.train, corpus.understood)
@@ -319,9 +267,9 @@ def rescore_matrix(
 ) -> ScoreMatrix:
     """Return rescored scores, computed here or on a cluster."""
     blocks = list(rescore_blocks(rescorer, row_blocks(scores.values), engine=engine))
-    stack: Any = sparse.vstack if sparse.issparse(blocks[0]) else np.concatenate
-    absent = 0.0 if rescorer.scale == "probability" else float("-inf")
-    return replace(scores, values=stack(blocks) if blocks[1:] else blocks[0], absent=absent)
+    is_candidates = sparse.issparse(scores.values)
+    values = sparse.vstack(blocks, format="csr") if is_candidates else np.concatenate(blocks)
+    return scores._replace(values=values)
 
 
 def known_rows(
@@ -347,14 +295,6 @@ def known_rows(
             f"order, got {labels.shape[0]:,} others."
         )
     return list(range(n_documents)), labels
-
-
-def evaluate_scores(
-    scores: ScoreMatrix, scale: str, rows: list[int], labels: LabelMatrix
-) -> Evaluation:
-    """Evaluate some rows of scores by their labels."""
-    key = "probabilities" if scale == "probability" else "log_odds"
-    return evaluate(labels, **{key: scores.values[rows]})
 
 
 def columns_like(scores: ScoreMatrix, names: Sequence[str] | None) -> Any:

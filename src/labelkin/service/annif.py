@@ -26,8 +26,8 @@ from labelkin.service.messages import (
     ProblemError,
     Text,
     check_batch,
-    check_concepts,
     check_labels,
+    check_sizes,
     check_text,
 )
 from labelkin.service.models import ServedModel
@@ -47,19 +47,6 @@ Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
-class ApiInfo(BaseModel):
-    """Name and version of the API."""
-
-    title: str
-    version: str
-
-
-class Backend(BaseModel):
-    """Backend of a project."""
-
-    backend_id: str
-
-
 class VocabularyInfo(BaseModel):
     """A vocabulary, as Annif describes it."""
 
@@ -69,29 +56,17 @@ class VocabularyInfo(BaseModel):
     loaded: bool = True
 
 
-class VocabList(BaseModel):
-    """The vocabularies of all models."""
-
-    vocabs: list[VocabularyInfo]
-
-
 class Project(BaseModel):
     """A model, as Annif describes it."""
 
     project_id: str
     name: str
     language: str
-    backend: Backend
+    backend: dict[str, str] = {"backend_id": "labelkin"}
     vocab: VocabularyInfo | None
     vocab_language: str | None
-    is_trained: bool
+    is_trained: bool = True
     modification_time: datetime
-
-
-class ProjectList(BaseModel):
-    """All models."""
-
-    projects: list[Project]
 
 
 class SuggestForm(BaseModel):
@@ -196,7 +171,7 @@ async def suggest(asked: OfModel, form: Annotated[SuggestForm, Depends(_read_for
     """Suggest labels for a text."""
     service, model = asked
     check_text(form.text, service.limits)
-    check_concepts(form.include, form.exclude, service.limits)
+    check_sizes(service.limits, included=form.include, excluded=form.exclude)
     _check_language(model, form.language)
     given = {"accepted": form.metadata_accepted, "rejected": form.metadata_rejected}
     metadata = {state: some[0] if len(some) == 1 else some for state, some in given.items()}
@@ -211,23 +186,23 @@ async def suggest(asked: OfModel, form: Annotated[SuggestForm, Depends(_read_for
 
 
 @annif_router.get("/")
-async def show_info() -> ApiInfo:
+async def show_info() -> dict[str, str]:
     """Return the name and the version of the API."""
-    return ApiInfo(title="labelkin, with Annif's REST API", version=version("labelkin"))
+    return {"title": "labelkin, with Annif's REST API", "version": version("labelkin")}
 
 
 @annif_router.get("/vocabs")
-async def list_vocabs(service: Service) -> VocabList:
+async def list_vocabs(service: Service) -> dict[str, list[VocabularyInfo]]:
     """List the vocabularies that models carry; models that were trained with one share it."""
     found = [vocab for model in service.models.values() if (vocab := _vocab(model)) is not None]
     distinct = {vocab.model_dump_json(): vocab for vocab in found}
-    return VocabList(vocabs=list(distinct.values()))
+    return {"vocabs": list(distinct.values())}
 
 
 @annif_router.get("/projects")
-async def list_projects(service: Service) -> ProjectList:
+async def list_projects(service: Service) -> dict[str, list[Project]]:
     """List the models."""
-    return ProjectList(projects=[_project(model) for model in service.models.values()])
+    return {"projects": [_project(model) for model in service.models.values()]}
 
 
 @annif_router.get("/projects/{model_id}")
@@ -252,7 +227,7 @@ def suggest_batch(
     """Suggest labels for several texts."""
     service, model = asked
     _check_language(model, language)
-    check_concepts(include, exclude, service.limits)
+    check_sizes(service.limits, included=include, excluded=exclude)
     check_batch(len(batch.documents), service.limits)
     for document in batch.documents:
         check_text(document.text, service.limits)
@@ -295,10 +270,8 @@ def _project(model: ServedModel) -> Project:
         project_id=model.id,
         name=model.title,
         language=_language(model),
-        backend=Backend(backend_id="labelkin"),
         vocab=_vocab(model),
         vocab_language=None if vocabulary is None else vocabulary.language or None,
-        is_trained=True,
         modification_time=model.header.created,
     )
 

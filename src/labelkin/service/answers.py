@@ -19,7 +19,7 @@ from labelkin.explain.contributions import Explanation, Posterior
 from labelkin.explain.graph import LabelEdge, LabelGraph, circle_order, label_graph
 from labelkin.label_matrix import best_labels, read_known, to_dense
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.prediction import DocumentContent
+from labelkin.prediction.fitted_model import DocumentContent
 from labelkin.service import messages
 from labelkin.service.messages import ProblemError
 from labelkin.service.models import ServedModel, Snapshot
@@ -93,16 +93,12 @@ def most_probable_labels(
     """Return the most probable labels of texts, and their probabilities.
 
     Each text has at most ``limit`` labels with at least the probability ``threshold``. Accepted
-    labels come first, rejected ones are left out.
+    labels come first; rejected ones, and labels outside the candidate set, are left out.
     """
-    states = None
-    if any(labels for one in known for labels in one.values()):
-        states = read_known(known, len(texts), model.name_array)
-    log_odds = posterior_log_odds(model, model.snapshot, texts, states)
+    log_odds = posterior_log_odds(model, model.snapshot, texts, known)
     probability = model.classifier.probabilities(log_odds)
-    is_wanted = (probability >= threshold) & _allowed(model, include, exclude)
-    if states is not None:
-        is_wanted &= states != 0
+    is_possible = (probability >= threshold) & (log_odds > -np.inf)
+    is_wanted = is_possible & _allowed(model, include, exclude)
     return [
         [(model.names[j], float(row[j])) for j in columns]
         for row, columns in zip(probability, best_labels(log_odds, limit, is_wanted), strict=True)
@@ -113,13 +109,16 @@ def posterior_log_odds(
     model: ServedModel,
     snapshot: Snapshot,
     texts: Sequence[str],
-    known: NDArray[np.float64] | None,
+    known: Sequence[Mapping[str, Sequence[str]]],
 ) -> NDArray[np.float64]:
     """Return the posterior log-odds of texts, ``(n_texts, n_labels)``, given their known labels."""
     if not texts:
         return np.zeros((0, len(model.names)))
-    with _problem_if_rule_broken(snapshot, known):
-        return to_dense(model.fitted.scores(texts, known, snapshot.rescorer))
+    states = None
+    if any(labels for one in known for labels in one.values()):
+        states = read_known(known, len(texts), model.name_array)
+    with _problem_if_rule_broken(snapshot, states):
+        return to_dense(model.fitted.scores(texts, states, snapshot.rescorer))
 
 
 def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Explained:
@@ -312,7 +311,7 @@ def label_map(
     snapshot = model.snapshot
     graph = _graph(snapshot)
     if label is None:
-        edges: Sequence[LabelEdge] = graph.pairs.strongest(attractions, repulsions)
+        edges: Sequence[LabelEdge] = graph.strongest(attractions, repulsions)
     else:
         _check_names(model, [label])
         edges = graph.around(model.labels[model.column[label]], attractions, repulsions).edges

@@ -8,7 +8,7 @@ from functools import partial
 from hashlib import blake2b
 from importlib.metadata import entry_points, version
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, FastAPI, Query
@@ -17,7 +17,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -81,26 +80,20 @@ def build_app(service: RunningService, hosts: Sequence[str], token: str | None) 
     return app
 
 
-class Health(BaseModel):
-    """State of the service."""
-
-    status: Literal["alive", "ready"]
-
-
 operators_router = APIRouter(tags=["operators"])
 
 
 @operators_router.get("/health")
-async def alive() -> Health:
+async def alive() -> dict[str, str]:
     """Answer that the service is alive."""
-    return Health(status="alive")
+    return {"status": "alive"}
 
 
 @operators_router.get("/ready")
-def ready(service: Service) -> Health:
+def ready(service: Service) -> dict[str, str]:
     """Answer that the models are loaded and work can be saved; 503 if not."""
     service.check_ready()
-    return Health(status="ready")
+    return {"status": "ready"}
 
 
 @operators_router.get(
@@ -214,11 +207,10 @@ def save_document(request: messages.DocumentToSave, asked: OfModel) -> messages.
 
 
 @api_router.get("/{model_id}/saved")
-def show_saved_work(asked: OfModel) -> messages.SavedWorkState:
+def show_saved_work(asked: OfModel) -> dict[str, int]:
     """Return how many documents are saved, and how many of them are learned."""
     service, model = asked
-    n_saved = service.count_saved(model)
-    return messages.SavedWorkState(documents=n_saved, learned=model.snapshot.learned)
+    return {"documents": service.count_saved(model), "learned": model.snapshot.learned}
 
 
 review_router = APIRouter(prefix="/api/review", tags=["review"])
@@ -233,7 +225,7 @@ async def show_review(service: Service) -> messages.ReviewState:
 @review_router.get("/issues/{number}")
 async def show_issue(
     service: Service, number: Annotated[int, PathParameter(ge=1, le=messages.MOST_NUMBER)]
-) -> messages.ReviewedIssue:
+) -> messages.IssueRecord:
     """Return an issue with its text, its reasons and its answer; the first is 1."""
     return service.review.issue(number)
 

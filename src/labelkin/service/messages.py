@@ -84,7 +84,7 @@ class SuggestRequest(LabelledDocument):
     def check(self, limits: Limits) -> None:
         """Raise a problem for a text, for labels or for concepts beyond the limits."""
         super().check(limits)
-        check_concepts(self.include, self.exclude, limits)
+        check_sizes(limits, included=self.include, excluded=self.exclude)
 
 
 class ExplainRequest(LabelledDocument):
@@ -285,13 +285,6 @@ class Saved(BaseModel):
     unknown: list[str]
 
 
-class SavedWorkState(BaseModel):
-    """Numbers of saved and of learned documents of a model."""
-
-    documents: int
-    learned: int
-
-
 class ReviewState(BaseModel):
     """Progress of a review.
 
@@ -338,7 +331,7 @@ class IssueRecord(BaseModel):
     """A cell of a corpus that is probably wrong, as in a file of issues.
 
     The parts add up to the log-odds of an error; positive contributions of other labels and words
-    are evidence for the change.
+    are evidence for the change. In a review it has its number and its answer.
     """
 
     document: Name
@@ -356,13 +349,8 @@ class IssueRecord(BaseModel):
     text: str = ""
     fingerprint: str = ""
     names: Names = {}
-
-
-class ReviewedIssue(IssueRecord):
-    """An issue, its number in the list, and its answer."""
-
-    number: int
-    answer: Literal["change", "keep", "cannot say"] | None
+    number: int = 0
+    answer: Literal["change", "keep", "cannot say"] | None = None
 
 
 #: Kind of problem → rule, value received and hint.
@@ -392,7 +380,7 @@ def check_batch(n_documents: int, limits: Limits) -> None:
 
 def check_labels(accepted: Sequence[str], rejected: Sequence[str], limits: Limits) -> None:
     """Raise a problem for too many labels, bad names, and labels that are both."""
-    _check_sizes({"accepted": accepted, "rejected": rejected}, limits)
+    check_sizes(limits, accepted=accepted, rejected=rejected)
     if blank := [name for name in (*accepted, *rejected) if not name.strip()]:
         detail = f"A label must have a name, got {blank[0]!r}. Leave it out."
         raise ProblemError(422, "no-label", detail)
@@ -403,12 +391,8 @@ def check_labels(accepted: Sequence[str], rejected: Sequence[str], limits: Limit
         raise ProblemError(422, "contradiction", detail)
 
 
-def check_concepts(include: Sequence[str], exclude: Sequence[str], limits: Limits) -> None:
-    """Raise a problem for too many concepts to include or exclude, and for too long names."""
-    _check_sizes({"included": include, "excluded": exclude}, limits)
-
-
-def _check_sizes(labels: Mapping[str, Sequence[str]], limits: Limits) -> None:
+def check_sizes(limits: Limits, **labels: Sequence[str]) -> None:
+    """Raise a problem for too many labels or concepts, and for too long names."""
     for word, names in labels.items():
         longest = max(map(len, names), default=0)
         check_bound(422, "too-many-labels", len(names), limits.known_labels, word)

@@ -14,8 +14,8 @@ import numpy as np
 
 from labelkin.curation.saved_work import Entry, Mark
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.prediction import FittedModel, load_model
-from labelkin.storage import ModelFile, read_header
+from labelkin.prediction import FittedModel, fitted_model
+from labelkin.storage import ModelFile, load, read_header
 from labelkin.vocabulary import LabelNames
 
 #: Texts whose content evidence is kept: indexers ask about one text many times.
@@ -162,7 +162,7 @@ def read_models(paths: Sequence[Path], trusted: Sequence[str] = ()) -> dict[str,
 
 
 def _text_model(path: Path, trusted: Sequence[str]) -> FittedModel:
-    model = load_model(path, trusted)
+    model = fitted_model(load(path, trusted=trusted), str(path))
     if not model.has_label_evidence:
         raise ValueError(
             "A served model must be a pipeline from texts to a LabelDependenceClassifier, got "

@@ -19,13 +19,12 @@ from starlette.concurrency import run_in_threadpool
 from labelkin.corpora.lines import decoded_lines, json_objects
 from labelkin.curation.corrections import ANSWERS, Decision
 from labelkin.curation.saved_work import Entry, SavedWork, Withdrawal, saved_work_path
-from labelkin.service.messages import IssueRecord, ProblemError, ReviewedIssue, ReviewState
+from labelkin.service.messages import IssueRecord, ProblemError, ReviewState
 from labelkin.service.models import ServedModel, read_models
 from labelkin.service.serving import Limits
 from labelkin.validation import abbreviate
 
 _T = TypeVar("_T")
-_Metric = TypeVar("_Metric", Counter, Gauge, Histogram)
 
 #: Characters of a text and labels of a model, together, up to which an answer needs no thread.
 _SMALL = 20_000
@@ -155,7 +154,7 @@ class RunningService:
         for place, saved_work in self._files.items():
             self.telemetry.saved_documents.labels(place.name).set(saved_work.count())
             self.telemetry.saved_bytes.labels(place.name).set(saved_work.bytes_on_disk())
-        return self.telemetry.text()
+        return generate_latest(self.telemetry.registry)
 
     def close(self) -> None:
         """End the learning threads and close the files."""
@@ -333,10 +332,10 @@ class Review:
             if found is not None:
                 self._answers[found] = one.answer
 
-    def issue(self, number: int) -> ReviewedIssue:
-        """Return an issue and its answer."""
-        issue = self._issue(number).model_dump()
-        return ReviewedIssue(number=number, answer=self._answers.get(number), **issue)
+    def issue(self, number: int) -> IssueRecord:
+        """Return an issue with its number and its answer."""
+        answer = self._answers.get(number)
+        return self._issue(number).model_copy(update={"number": number, "answer": answer})
 
     def answer(self, number: int, answer: str | None) -> ReviewState:
         """Save an answer, ``None`` to withdraw it; return the new state."""
@@ -378,20 +377,16 @@ class Telemetry:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        routed = ("method", "route")
-        self.requests = self._metric(Counter, "requests", "Answered requests.", *routed, "status")
-        self.seconds = self._metric(
-            Histogram, "request_seconds", "From request to answer.", *routed, buckets=_SECONDS
+        by_route, to = ["method", "route"], self.registry
+        by_status, by_outcome = [*by_route, "status"], ["model", "outcome"]
+        self.requests = Counter("labelkin_requests", "Answered requests.", by_status, registry=to)
+        self.seconds = Histogram(
+            "labelkin_request_seconds",
+            "From request to answer.",
+            by_route,
+            registry=to,
+            buckets=_SECONDS,
         )
-        self.saved_documents = self._metric(Gauge, "saved_documents", "In the file.", "file")
-        self.saved_bytes = self._metric(Gauge, "saved_bytes", "Of the file.", "file")
-        self.refits = self._metric(Counter, "refits", "Of label evidence.", "model", "outcome")
-
-    def text(self) -> bytes:
-        """Return all metrics in the format of Prometheus."""
-        return generate_latest(self.registry)
-
-    def _metric(
-        self, kind: type[_Metric], name: str, what: str, *by: str, **options: Any
-    ) -> _Metric:
-        return kind(f"labelkin_{name}", what, by, registry=self.registry, **options)
+        self.saved_documents = Gauge("labelkin_saved_documents", "In it.", ["file"], registry=to)
+        self.saved_bytes = Gauge("labelkin_saved_bytes", "Of the file.", ["file"], registry=to)
+        self.refits = Counter("labelkin_refits", "Of label evidence.", by_outcome, registry=to)

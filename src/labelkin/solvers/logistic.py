@@ -130,7 +130,7 @@ def _product_at(cells: Cells, inputs: _Array, weights: Any) -> _Array:
         kernels = load_kernels()
         if kernels is not None:
             stored = weights.indptr, weights.indices, weights.data
-            found: _Array = kernels.product_at(cells.indptr, cells.indices, inputs, *stored)
+            found: _Array = kernels.product_at(cells.indptr, cells.label, inputs, *stored)
             return found
     result, factor = np.empty(cells.n), sparse.csr_array(weights) if is_sparse else weights
     step = max(1, _DENSE_CELLS // max(cells.shape[1], 1))

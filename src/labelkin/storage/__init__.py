@@ -7,8 +7,7 @@ damaged or not model files.
 
 ============  ======================================================================================
 ``file``      ``save``, ``load``, ``read_header``; header, description, model, arrays, checksum
-``codec``     Objects and their parts ↔ JSON and arrays
-``encoders``  Encoders of each type of value
+``codec``     Objects and their parts ↔ JSON and arrays; encoders of each type of value
 ``trusted``   Classes that a file may name, and checks before compiled code uses arrays
 ============  ======================================================================================
 """

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.special import logit
 
 from labelkin.label_matrix import Cells, LabelMatrix, Scale, check_scale
-from labelkin.label_matrix.scores import check_probabilities
+from labelkin.label_matrix.reading import check_values
 from labelkin.thresholds.rule import (
     ThresholdRule,
     cut_below,
@@ -66,7 +66,7 @@ class FixedCut(ThresholdRule):
 
     def _is_decided(self, scores: _Scores, cut: _Scores) -> _Decisions:
         if self.scale == "probability":
-            check_probabilities(scores, allow_infinite=True)
+            check_values(scores, "probability", allow_infinite=True)
         return scores > cut
 
 

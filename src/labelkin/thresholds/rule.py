@@ -24,7 +24,7 @@ from labelkin.label_matrix import (
     read_labels,
     read_scores,
 )
-from labelkin.label_matrix.scores import check_probabilities
+from labelkin.label_matrix.reading import check_values
 from labelkin.odds import to_probability
 from labelkin.records import short_repr
 from labelkin.registry import names, part_class
@@ -397,7 +397,7 @@ def as_probabilities(scores: NDArray[np.float64], scale: Scale) -> NDArray[np.fl
     """Return scores as probabilities; ±inf, a known label, is 1 or 0 on either scale."""
     if scale == "log_odds":
         return to_probability(scores)
-    check_probabilities(scores, allow_infinite=True)
+    check_values(scores, "probability", allow_infinite=True)
     return np.clip(scores, 0.0, 1.0)
 
 

@@ -3,12 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.base import clone
-from sklearn.tree import DecisionTreeClassifier
 
 from labelkin import LabelAudit, NaiveBayes
 from labelkin.curation.audit.issues import list_end
@@ -65,14 +62,6 @@ def test_cleaned_labels_are_the_true_ones(audited):
         audit.cleaned(at_least=0)
 
 
-def test_expected_errors_by_label_add_up(audited):
-    *_, audit = audited
-    assert [one.label for one in audit.label_errors_] == [0, 1, 2, 3]
-    total = sum(one.missing + one.wrong for one in audit.label_errors_)
-    assert total == pytest.approx(audit.n_errors_)
-    assert total == pytest.approx(audit.error_probability_.sum(dtype=float))
-
-
 def test_frame_has_a_row_per_issue_and_snake_case_columns(audited):
     *_, audit = audited
     frame = audit.issues_frame(5)
@@ -80,14 +69,6 @@ def test_frame_has_a_row_per_issue_and_snake_case_columns(audited):
     assert {"prior", "content", "other_labels", "noise", "because_of"} <= set(frame.columns)
     assert not [name for name in frame.columns if " " in name]
     assert len(audit.issues_frame(0)) == 0
-
-
-def test_permuted_labels_have_permuted_probabilities(audited):
-    X, _, D, _, audit = audited
-    order, scores = np.array([2, 0, 3, 1]), audit.content_log_odds_
-    moved = LabelAudit(scale="log_odds").fit(X, D[:, order], scores=scores[:, order])
-    same = LabelAudit(scale="log_odds").fit(X, D, scores=scores)
-    assert moved.error_probability_ == pytest.approx(same.error_probability_[:, order], abs=1e-5)
 
 
 def test_same_seed_gives_same_bytes_and_parameters_stay(audited):
@@ -169,12 +150,6 @@ def test_near_duplicates_are_listed_and_change_no_probability(audited):
     assert reasons[245] == "document 5 has nearly the same words and is labelled otherwise"
     alone = LabelAudit(scale="log_odds").fit(None, D, scores=audit.content_log_odds_)
     np.testing.assert_array_equal(audit.error_probability_, alone.error_probability_)
-    D = D.astype(float)
-    D[[5, 10], 2] = np.nan
-    unknown = LabelAudit(content=NaiveBayes(), random_state=0).fit(doubled, D)
-    assert not {one.document for one in unknown.issues() if one.kind == "near-duplicate"} & {245}
-    moved = LabelAudit(scale="log_odds").fit(doubled - 1.0, D, scores=audit.content_log_odds_)
-    assert "near-duplicate" not in {one.kind for one in moved.issues()}
 
 
 def test_second_round_learns_from_changed_labels(audited):
@@ -184,14 +159,6 @@ def test_second_round_learns_from_changed_labels(audited):
     evidence = GivenEvidence.of(LogisticLabels(tol=1e-6), read_labels(D), changed)
     np.testing.assert_allclose(again.evidence_.added, evidence.added)
     assert np.array_equal(again.cleaned(), Y)
-
-
-def test_any_classifier_can_give_content_and_label_evidence(audited):
-    X, _, D, (lacks, _), _ = audited
-    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    audit = LabelAudit(content=tree, labels=tree, rounds=2, cv=3, random_state=0).fit(X, D)
-    assert lacks in {one.document for one in audit.issues(6)}
-    assert audit.issues(1)[0].labels == ()
 
 
 def test_notes_name_labels_that_cannot_be_audited_and_count_unlabelled_documents():
@@ -214,36 +181,12 @@ def test_notes_name_labels_that_cannot_be_audited_and_count_unlabelled_documents
         (np.ones((9, 2)), np.arange(9), {}, "label matrix or label sets"),
         (np.ones((9, 2)), [["a"]] * 10, {}, "same number of documents"),
         (None, [["a"]] * 10, {}, "X may be None only if scores"),
-        (
-            np.ones((9, 2)),
-            [["a"]] * 9,
-            {"rounds": 0},
-            "rounds must be a whole number of at least 1, got 0",
-        ),
+        (np.ones((9, 2)), [["a"]] * 9, {"rounds": 0}, "rounds must be a whole number"),
     ],
 )
 def test_invalid_input_is_an_error(X, Y, options, message):
     with pytest.raises(ValueError, match=message):
         LabelAudit(**options).fit(X, Y)
-
-
-@settings(max_examples=10, deadline=None)
-@given(st.data())
-def test_probabilities_are_in_range_for_any_labels_and_scores(data):
-    n_documents, n_labels = data.draw(st.integers(8, 20)), data.draw(st.integers(1, 4))
-    size = n_documents * n_labels
-    cells = st.integers(0, 2 if n_labels > 1 else 1)
-    drawn = np.array(data.draw(st.lists(cells, min_size=size, max_size=size)), dtype=float)
-    Y = np.where(drawn == 2, np.nan, drawn).reshape(n_documents, n_labels)
-    score = st.floats(0, 1)
-    scores = np.array(data.draw(st.lists(score, min_size=size, max_size=size))).reshape(Y.shape)
-    audit = LabelAudit().fit(None, Y, scores=scores)
-    p = audit.error_probability_
-    assert ((p >= 0) & (p <= 1)).all()
-    assert (p[np.isnan(Y)] == 0).all()
-    listed = [one.probability for one in audit.issues(size)]
-    assert listed == sorted(listed, reverse=True)
-    assert len(listed) == (p > 0).sum()
 
 
 @pytest.mark.parametrize("n_errors", [0.5, 2.0, 30.0])

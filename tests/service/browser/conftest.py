@@ -5,7 +5,7 @@ import shutil
 from urllib.parse import urlsplit
 
 import pytest
-from live_server import server_process
+from live_server import serving
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = [
@@ -39,11 +39,11 @@ def browser():
 
 @pytest.fixture(scope="module")
 def server(news_file, tmp_path_factory):
-    """Serve the newsroom model in a separate process; `saved_work` is its file."""
+    """Serve the newsroom model; `saved_work` is its file."""
     saved_work = tmp_path_factory.mktemp("browser") / "saved.sqlite"
-    with server_process(news_file, saved_work) as process:
-        process.saved_work = saved_work
-        yield process
+    with serving(news_file, saved_work=saved_work) as client:
+        client.saved_work = saved_work
+        yield client
 
 
 class Watch:

@@ -1,7 +1,6 @@
 """Helpers that read the page and send the same requests to the service."""
 
 import json
-import math
 import os
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -21,27 +20,6 @@ READ_ROWS = """rows => rows.map(row => ({
     probability: row.querySelector(".probability").textContent,
     values: row.querySelector(".values").textContent,
 }))"""
-
-#: Of a bar, in parts of half its width right of its middle: its mark, and where pieces end outside.
-READ_BAR = """row => {
-    const bar = row.querySelector(".bar");
-    const box = bar.getBoundingClientRect();
-    const middle = box.left + box.width / 2;
-    const along = x => 2 * (x - middle) / box.width;
-    const ends = [...bar.querySelectorAll(".piece")].map(piece => {
-        const {left, right} = piece.getBoundingClientRect();
-        return [piece.dataset.part, along((left + right) / 2 < middle ? left : right)];
-    });
-    const mark = bar.querySelector(".result")?.getBoundingClientRect();
-    return {ends, mark: mark && along(mark.left + mark.width / 2), width: box.width};
-}"""
-
-
-def along(log_odds):
-    """Return where the page draws log-odds, from -1 to 1: straight up to 5, then compressed."""
-    size = abs(log_odds)
-    bent = size if size <= 5 else 5 + 1.5 * math.log1p((size - 5) / 1.5)
-    return math.copysign(min(bent, 8) / 8, log_odds)
 
 
 def write(page, text):

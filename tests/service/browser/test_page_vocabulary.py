@@ -1,7 +1,7 @@
 """The page of a model with a vocabulary: names in the language that is chosen, URIs saved."""
 
 import pytest
-from live_server import server_process
+from live_server import serving
 from page_reader import axe_source, chosen, inspect, labels, serious
 from sklearn.pipeline import make_pipeline
 
@@ -24,8 +24,8 @@ def place(newsroom, tmp_path_factory):
     pipeline = make_pipeline(WordCounts(), classifier).fit(newsroom.documents[train], sets)
     pipeline[-1].concepts_ = read_vocabulary("newsroom", language="en")
     file = storage.save(pipeline, folder / "news.labelkin")
-    with server_process(file, folder / "saved.sqlite") as server:
-        yield server.address, folder / "saved.sqlite"
+    with serving(file, saved_work=folder / "saved.sqlite") as client:
+        yield client.address, folder / "saved.sqlite"
 
 
 def test_names_are_shown_in_the_language_chosen_and_uris_are_saved(open_page, place):

@@ -48,9 +48,3 @@ def test_page_of_the_site_is_accessible_and_self_contained(name, size, scheme, o
     faults = inspect(page, axe_source())
     assert [fault for fault in faults if fault.startswith(("serious", "critical"))] == []
     assert page.faults == []
-
-
-def test_the_search_finds_a_class_without_a_server(open_site):
-    page = open_site("search.html?q=LabelRescorer")
-    page.locator("#search-results li a", has_text="LabelRescorer").first.wait_for()
-    assert page.faults == []

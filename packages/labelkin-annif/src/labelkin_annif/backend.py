@@ -23,10 +23,11 @@ from scipy import sparse
 from scipy.special import expit
 
 from labelkin import LabelRescorer, load, save
-from labelkin.label_matrix import read_labels
+from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.label_matrix.cells import best_of
+from labelkin.odds import count_log_odds
 from labelkin.storage import read_header
-from labelkin_annif.fusion import Fusion, log_odds_of_counts, sorted_scores
+from labelkin_annif.fusion import Fusion
 
 #: Keys of a document's metadata: URIs of its known subjects.
 _ACCEPTED, _REJECTED = "accepted", "rejected"
@@ -76,41 +77,22 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
 
     def _suggest_batch(self, documents: list[Document], params: dict[str, Any]) -> SuggestionBatch:
         """Suggest subjects, given those that are known."""
-        sources = annif.util.parse_sources(params["sources"])
-        batches = self._suggest_with_sources(documents, sources)
-        known = [self._known(document) for document in documents]
-        return self._merged(
-            batches, params, known if any(any(one.values()) for one in known) else None
-        )
-
-    def _merge_source_batches(
-        self,
-        batch_by_source: dict[str, SuggestionBatch],
-        sources: list[tuple[str, float]],
-        params: dict[str, Any],
-    ) -> SuggestionBatch:
-        return self._merged(batch_by_source, params)
-
-    def _merged(
-        self,
-        batches: Mapping[str, SuggestionBatch],
-        params: Mapping[str, Any],
-        known: list[dict[str, list[str]]] | None = None,
-    ) -> SuggestionBatch:
         model = self._model
         assert model is not None
-        here = np.flatnonzero(model.subjects >= 0)
+        batches = self._suggest_with_sources(documents, annif.util.parse_sources(params["sources"]))
         scores = {
             source: self._of_labels(batches[source], model.subjects, params)
             for source in model.fusion.sources
         }
-        rescorer = model.rescorer
-        prior = log_odds_of_counts(
-            rescorer.label_sets_.positives(), rescorer.label_sets_.n_documents
+        counts = model.rescorer.label_sets_
+        prior = count_log_odds(counts.positives(), counts.n_documents)
+        known = [self._known(document, model) for document in documents]
+        is_known = any(labels for one in known for labels in one.values())
+        found = model.rescorer.rescore(
+            model.fusion.log_odds(scores, prior), known if is_known else None
         )
-        content = model.fusion.log_odds(scores, prior)
-        found = rescorer.rescore(content, known)
-        found = best_of(found, int(params["limit"]) + len(model.subjects) - len(here))
+        n_removed = int((model.subjects < 0).sum())
+        found = best_of(found, int(params["limit"]) + n_removed)
         values = expit(found.data).astype(np.float32)
         subject = model.subjects[found.indices]
         keep = (subject >= 0) & (values > 0)
@@ -130,35 +112,34 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
             raise ConfigurationException(
                 "sources must name each project once", project_id=self.project.project_id
             )
-        uris, subjects = self._labels()
+        active = list(self.project.subjects.active)
+        uris = [subject.uri for _, subject in active]
+        subjects = np.array([number for number, _ in active], dtype=np.intp)
         self.info(f"asking {', '.join(names)} about the documents")
         batches, sets = self._ask(corpus, names, jobs)
-        truth = _truth(sets, subjects)
+        truth = _truth(sets, uris, subjects)
         scores = {
             source: sparse.csr_array(
                 sparse.vstack([self._of_labels(one, subjects, params) for one in of_source])
             )
             for source, of_source in batches.items()
         }
-        self.info(f"learning from {truth.shape[0]} documents and {len(uris)} subjects")
+        self.info(f"learning from {len(sets)} documents and {len(uris)} subjects")
         try:
-            fusion, content = Fusion.learn(scores, truth)
+            fusion, content = Fusion.learn(scores, truth.positive)
         except ValueError as error:
             raise OperationFailedException(str(error), backend_id=self.backend_id) from None
-        rescorer = LabelRescorer(scale="log_odds").fit(
-            read_labels(truth, names=uris), scores=content
-        )
+        rescorer = LabelRescorer(scale="log_odds").fit(truth, scores=content)
         self.info(f"evidence weight {rescorer.evidence_weight_:.2f}")
         self._save(_Model(fusion, rescorer, subjects))
 
     def _learn(self, corpus: Any, params: dict[str, Any]) -> None:
         """Update label evidence with further documents; label sets add up."""
         model = self._load()
-        truth = _truth([document.subject_set for document in corpus.documents], model.subjects)
-        names = model.rescorer.label_names_
-        if truth.shape[0]:
-            more = model.rescorer.learn_more(read_labels(truth, names=names))
-            self._save(model._replace(rescorer=more))
+        sets = [document.subject_set for document in corpus.documents]
+        if sets:
+            truth = _truth(sets, model.rescorer.label_names_.tolist(), model.subjects)
+            self._save(model._replace(rescorer=model.rescorer.learn_more(truth)))
 
     def _ask(
         self, corpus: Any, sources: list[str], jobs: int
@@ -184,29 +165,17 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
         self, batch: SuggestionBatch, subjects: NDArray[np.intp], params: Mapping[str, Any]
     ) -> sparse.csr_array:
         """Return suggestions with a column per label of the model, the best of each document."""
-        scores = sorted_scores(batch.array)
-        column = np.full(max(scores.shape[1], int(subjects.max(initial=0)) + 1), -1)
-        column[subjects[subjects >= 0]] = np.flatnonzero(subjects >= 0)
-        document = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))
-        label = column[scores.indices]
-        here = label >= 0
-        shape = (scores.shape[0], len(subjects))
-        of_labels = sparse.csr_array(
-            (scores.data[here], (document[here], label[here])), shape=shape
-        )
+        scores = sparse.csr_array(batch.array, dtype=np.float64, copy=True)
+        scores.sum_duplicates()
+        scores.eliminate_zeros()  # they are not suggestions
+        scores.resize(scores.shape[0], len(self.project.subjects) + 1)
+        of_labels = scores[:, subjects]  # the last column is empty: that of removed subjects, -1
         of_labels.sort_indices()
         return best_of(of_labels, int(params["candidates"]))
 
-    def _labels(self) -> tuple[list[str], NDArray[np.intp]]:
-        """Return the URIs and ids of the subjects that are in use."""
-        active = self.project.subjects.active
-        uris = [subject.uri for _, subject in active]
-        return uris, np.array([number for number, _ in active], dtype=np.intp)
-
-    def _known(self, document: Document) -> dict[str, list[str]]:
+    def _known(self, document: Document, model: _Model) -> dict[str, list[str]]:
         """Return the labels that metadata calls accepted or rejected; accepted takes precedence."""
-        assert self._model is not None
-        labels = set(self._model.rescorer.label_names_.tolist())
+        labels = set(model.rescorer.label_names_.tolist())
         found: dict[str, list[str]] = {}
         for state in (_ACCEPTED, _REJECTED):
             given = document.metadata.get(state) or ()
@@ -222,7 +191,7 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
         return Path(self.datadir) / self.MODEL_FILE
 
     def _save(self, model: _Model) -> None:
-        save(model.rescorer, self._path, summary={"fusion": model.fusion.to_dict()})
+        save(model.rescorer, self._path, summary={"fusion": list(model.fusion)})
         self._model = model
 
     def _load(self) -> _Model:
@@ -231,9 +200,8 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
                 f"model {self._path} not found: train the project first",
                 backend_id=self.backend_id,
             )
-        self.debug(f"loading {self._path}")
         try:
-            fusion = Fusion.from_dict((read_header(self._path).summary or {})["fusion"])
+            fusion = Fusion.read((read_header(self._path).summary or {})["fusion"])
             rescorer = load(self._path)
         except (ValueError, KeyError, TypeError) as error:
             raise OperationFailedException(
@@ -246,11 +214,8 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
         return _Model(fusion, rescorer, subjects)
 
 
-def _truth(sets: Iterable[Any], subjects: NDArray[np.intp]) -> sparse.csr_array:
-    """Return which document has which label, documents × labels of the model."""
-    column = {subject: j for j, subject in enumerate(subjects.tolist()) if subject >= 0}
-    rows = [sorted({column[one] for one in subject_set if one in column}) for subject_set in sets]
-    ends = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.intp)
-    indices = np.array([j for row in rows for j in row], dtype=np.intp)
-    shape = (len(rows), len(subjects))
-    return sparse.csr_array((np.ones(len(indices)), indices, ends), shape=shape)
+def _truth(sets: Iterable[Any], uris: list[str], subjects: NDArray[np.intp]) -> LabelMatrix:
+    """Return which document has which label of the model."""
+    uri = dict(zip(subjects.tolist(), uris, strict=True))
+    uri.pop(-1, None)
+    return read_labels([{uri[one] for one in found if one in uri} for found in sets], names=uris)

@@ -10,17 +10,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 from xml.etree import ElementTree
 
-from labelkin.service.messages import ProblemError, check_bound
+from labelkin.service.messages import ProblemError
 from labelkin.service.models import ServedModel
 from labelkin.validation import abbreviate
 
-#: Maximum length of a labelling interface, and maximum depth of nesting.
-_MOST_CONFIG, _DEEPEST = 2**20, 50
+#: Maximum depth of a choice.
+_DEEPEST = 50
 #: Number of cached labelling interfaces.
 _MOST_READY = 16
+_KINDS: dict[str, Literal["choices", "taxonomy"]] = {"Choices": "choices", "Taxonomy": "taxonomy"}
 #: Objects whose value is a text, not an address.
 _TEXTS = frozenset({"Text", "HyperText", "Header", "Markdown"})
 #: Keys of a task's data in the value of an object, as Label Studio finds them.
@@ -76,25 +77,13 @@ class Control:
         return found
 
 
-class Chosen(NamedTuple):
-    """The choices of an annotation or a draft.
-
-    Attributes
-    ----------
-    labels : list of str
-        In their order, each once.
-    places : mapping of (str, str) to tuple of str
-        Name of the control and label → the choice. A taxonomy may contain a label several times,
-        and the chosen place is kept.
-    """
-
-    labels: list[str]
-    places: Mapping[tuple[str, str], tuple[str, ...]]
+#: The choices of an annotation or a draft, in their order: name of the control and label → the
+#: choice. A taxonomy may contain a label several times, and the chosen place is kept.
+Chosen = dict[tuple[str, str], tuple[str, ...]]
 
 
 def read_controls(model: ServedModel, config: str) -> Sequence[Control]:
     """Read a labelling interface; one without a label of the model is a problem."""
-    check_bound(413, "text-too-long", len(config), _MOST_CONFIG)
     controls = _read_controls(model, config)
     if not any(control.places for control in controls):
         there = [choice[-1] for control in controls for choice in control.labels]
@@ -116,35 +105,27 @@ def _read_controls(model: ServedModel, config: str) -> tuple[Control, ...]:
         top = ElementTree.fromstring(config)
     except (ElementTree.ParseError, ValueError) as error:
         raise _no_interface(f"no XML: {error}") from None
-    elements = list(_elements(top))
     keys = {
         one.get("name"): _KEYS.findall(one.get("value", ""))
-        for one in elements
+        for one in top.iter()
         if one.tag in _TEXTS and one.get("valueType") != "url"
     }
     controls = []
-    for element in elements:
-        kind: Literal["choices", "taxonomy"]
-        if element.tag == "Choices":
-            kind, is_multiple = "choices", element.get("choice") == "multiple"
-        elif element.tag == "Taxonomy":
-            kind, is_multiple = "taxonomy", element.get("maxUsages") != "1"
-        else:
-            continue
+    for element in top.iter():
+        kind = _KINDS.get(element.tag)
         about = [name.strip() for name in element.get("toName", "").split(",")]
         fields = tuple(key for one in about for key in keys.get(one, ()))
+        if kind is None or not fields or not (name := element.get("name", "")):
+            continue
         # A choice that the model does not have is its own label.
         labels = {way: model.shown.label(way[-1]) or way[-1] for way in _ways(element, kind)}
         places: dict[int, tuple[str, ...]] = {}
         for way, label in labels.items():
             if label in model.column:
                 places.setdefault(model.column[label], way)
-        if fields and element.get("name"):
-            controls.append(
-                Control(
-                    element.get("name", ""), about[0], kind, is_multiple, fields, places, labels
-                )
-            )
+        is_taxonomy, usages = kind == "taxonomy", element.get("maxUsages")
+        is_multiple = usages != "1" if is_taxonomy else element.get("choice") == "multiple"
+        controls.append(Control(name, about[0], kind, is_multiple, fields, places, labels))
     return tuple(controls)
 
 
@@ -153,30 +134,18 @@ def _no_interface(came: str) -> ProblemError:
     return ProblemError(422, "no-interface", f"{rule}, got {came}.")
 
 
-def _elements(top: ElementTree.Element) -> Iterator[ElementTree.Element]:
-    """Yield all elements, without recursion and with a limit of depth."""
-    waiting = [(top, 0)]
-    while waiting:
-        element, depth = waiting.pop()
-        if depth > _DEEPEST:
-            raise _no_interface(f"one that is nested more than {_DEEPEST} deep")
-        yield element
-        waiting.extend((one, depth + 1) for one in reversed(element))
-
-
-def _ways(
-    element: ElementTree.Element, kind: str, above: tuple[str, ...] = ()
-) -> Iterator[tuple[str, ...]]:
+def _ways(element: ElementTree.Element, kind: str) -> Iterator[tuple[str, ...]]:
     """Yield the choices below an element; of a taxonomy with those above them."""
-    for one in element:
-        if one.tag == "Choice":
-            called = one.get("alias") or one.get("value") or ""
-            way = (*above, called) if kind == "taxonomy" else (called,)
-            if called:
-                yield way
-            yield from _ways(one, kind, way)
-        else:  # a <View> or <Style> around choices
-            yield from _ways(one, kind, above)
+    waiting: list[tuple[ElementTree.Element, tuple[str, ...]]] = [(element, ())]
+    while waiting:  # without recursion
+        one, above = waiting.pop()
+        called = (one.get("alias") or one.get("value")) if one.tag == "Choice" else None
+        if called:
+            above = (*above, called) if kind == "taxonomy" else (called,)
+            yield above
+        if len(above) > _DEEPEST:
+            raise _no_interface(f"choices that are nested more than {_DEEPEST} deep")
+        waiting.extend((below, above) for below in reversed(one))
 
 
 def text_of(task: Mapping[str, Any], controls: Sequence[Control]) -> str:
@@ -184,17 +153,15 @@ def text_of(task: Mapping[str, Any], controls: Sequence[Control]) -> str:
     data = task.get("data")
     fields = list(dict.fromkeys(field for control in controls for field in control.fields))
     found = [_at(data, field) for field in fields]
-    wrong = [one for one in found if one is not None and not isinstance(one, str)]
-    keys = {key for field in fields for key in _STEPS.findall(field)[:1]}
-    if wrong or not isinstance(data, dict) or keys.isdisjoint(data):
-        came = f"{data!r:.50}" if not isinstance(data, dict) else f"keys {abbreviate(list(data))}"
+    is_there = isinstance(data, dict) and any(_STEPS.findall(field)[0] in data for field in fields)
+    if not is_there or not all(one is None or isinstance(one, str) for one in found):
         raise ProblemError(
             422,
             "no-text",
-            f"A task must have texts in data, under {abbreviate(fields)}, got "
-            f"{f'{wrong[0]!r:.50}' if wrong else came} in task {task.get('id')!r:.20}.",
+            f"A task must have texts in data, under {abbreviate(fields)}, got {data!r:.60} in "
+            f"task {task.get('id')!r:.20}.",
         )
-    return whole("\n".join(one for one in found if one))
+    return whole("\n".join(filter(None, found)))
 
 
 def _at(data: Any, field: str) -> Any:
@@ -225,17 +192,13 @@ def chosen_so_far(
 def read_chosen(result: Any, controls: Sequence[Control]) -> Chosen:
     """Return the choices of a result."""
     by_name = {control.name: control for control in controls}
-    labels: dict[str, None] = {}
-    places: dict[tuple[str, str], tuple[str, ...]] = {}
+    found: Chosen = {}
     for region in as_list(result):
         control = by_name.get(str(region.get("from_name"))) if isinstance(region, dict) else None
-        if control is None:
-            continue
-        for place, label in control.chosen(region):
-            labels[whole(label)] = None
-            if place in control.labels:
-                places.setdefault((control.name, label), place)
-    return Chosen(list(labels), places)
+        if control is not None:
+            for place, label in control.chosen(region):
+                found.setdefault((control.name, whole(label)), place)
+    return found
 
 
 def whole(text: str) -> str:

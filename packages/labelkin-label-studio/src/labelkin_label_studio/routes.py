@@ -9,17 +9,18 @@ choices to labels (:mod:`labelkin_label_studio.interface`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 from zlib import crc32
 
 import numpy as np
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from numpy.typing import NDArray
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, Field
 
+from labelkin.curation.active_learning import binary_entropy
 from labelkin.curation.saved_work import Entry, Withdrawal
-from labelkin.label_matrix import best_labels, read_known
+from labelkin.label_matrix import best_labels
 from labelkin.service.answers import posterior_log_odds
 from labelkin.service.messages import (
     ProblemError,
@@ -49,6 +50,12 @@ _MOST_SCORES = 20
 _CREATED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED")
 
 
+#: One object or several, as a list.
+Several = Annotated[
+    list[dict[str, Any]], BeforeValidator(lambda one: one if isinstance(one, list) else [one])
+]
+
+
 class PredictRequest(BaseModel):
     """Tasks of a project, and its labelling interface.
 
@@ -60,14 +67,28 @@ class PredictRequest(BaseModel):
     params: dict[str, Any] | None = None
 
 
+class SetupRequest(BaseModel):
+    """Labelling interface of a project; empty if it has none yet."""
+
+    label_config: Annotated[Text, Field(alias="schema")] = ""
+
+
+class Project(BaseModel):
+    """The project of an annotation."""
+
+    id: Any = None
+    created_at: Any = None
+    label_config: Text
+
+
 class Event(BaseModel):
-    """Event in a project: ``annotation`` and ``task`` are one, or several of each."""
+    """Event in a project: one annotation and task, or several."""
 
     action: Text
-    project: dict[str, Any] | None = None
-    task: dict[str, Any] | list[dict[str, Any]] | None = None
-    annotation: dict[str, Any] | list[dict[str, Any]] | None = None
-    annotations: list[dict[str, Any]] | None = None
+    project: Project | None = None
+    task: Several = []
+    annotation: Several = []
+    annotations: Several = []
 
 
 class Received(BaseModel):
@@ -84,11 +105,11 @@ async def health(asked: OfModel) -> dict[str, str]:
 
 
 @router.post("/setup")
-def setup(request: dict[str, Any], asked: OfModel) -> dict[str, str]:
+def setup(request: SetupRequest, asked: OfModel) -> dict[str, str]:
     """Connect a project; a labelling interface without a label of the model is a problem."""
     model = asked.model
-    if schema := request.get("schema"):
-        read_controls(model, _text(schema, "schema"))
+    if request.label_config:
+        read_controls(model, request.label_config)
     return {"model_version": _version(model, model.snapshot)}
 
 
@@ -113,8 +134,19 @@ def predict(request: PredictRequest, asked: OfModel) -> Response:
     chosen = [chosen_so_far(task, request.params, controls) for task in request.tasks]
     for text, one in zip(texts, chosen, strict=True):
         check_text(text, service.limits)
-        check_labels(one.labels, (), service.limits)
-    return JSONResponse({"results": _predict(model, controls, texts, chosen) if texts else []})
+        check_labels(_labels(one), (), service.limits)
+    snapshot = model.snapshot
+    known = [{"accepted": [x for x in _labels(one) if x in model.column]} for one in chosen]
+    log_odds = posterior_log_odds(model, snapshot, texts, known)
+    # Thresholds that need many documents do not apply.
+    is_probable = model.fitted.needs_batch or not texts
+    decided = log_odds > 0 if is_probable else model.classifier.decide(log_odds)
+    probabilities = model.classifier.probabilities(log_odds)
+    results = [
+        {**_prediction(model, controls, *row), "model_version": _version(model, snapshot)}
+        for row in zip(chosen, log_odds, probabilities, decided, strict=True)
+    ]
+    return JSONResponse({"results": results})
 
 
 @router.post("/webhook")
@@ -134,46 +166,20 @@ def receive(event: Event, asked: OfModel) -> Received:
             f"{event.action} must have its project and annotations, got neither. Have the webhook "
             "send its payload.",
         )
+    check_batch(len(event.annotation) + len(event.annotations), service.limits)
     entries: list[Entry | Withdrawal]
     if event.action == "ANNOTATIONS_DELETED":
-        gone = event.annotations or ()
-        entries = [Withdrawal(model.id, _origin(event.project, one)) for one in gone]
-        check_batch(len(entries), service.limits)
+        entries = [Withdrawal(model.id, _origin(event.project, one)) for one in event.annotations]
     else:
-        check_batch(len(_several(event.annotation)), service.limits)
         entries = _annotated(model, event, event.project, service.limits)
     service.save(model, entries)
     n_saved = sum(isinstance(entry, Entry) for entry in entries)
     return Received(saved=n_saved, withdrawn=len(entries) - n_saved)
 
 
-def _predict(
-    model: ServedModel,
-    controls: Sequence[Control],
-    texts: Sequence[str],
-    chosen: Sequence[Chosen],
-) -> list[dict[str, Any]]:
-    """Return predictions in Label Studio's format, one per text."""
-    snapshot = model.snapshot
-    accepted = [[label for label in one.labels if label in model.column] for one in chosen]
-    known = None
-    if any(accepted):
-        given = [{"accepted": labels} for labels in accepted]
-        known = read_known(given, len(texts), model.name_array)
-    log_odds = posterior_log_odds(model, snapshot, texts, known)
-    probabilities = model.classifier.probabilities(log_odds)
-    decided = _decided(model, log_odds)
-    version = _version(model, snapshot)
-    return [
-        _prediction(model, controls, version, *row)
-        for row in zip(chosen, log_odds, probabilities, decided, strict=True)
-    ]
-
-
 def _prediction(
     model: ServedModel,
     controls: Sequence[Control],
-    version: str,
     chosen: Chosen,
     log_odds: NDArray[np.float64],
     probabilities: NDArray[np.float64],
@@ -187,11 +193,9 @@ def _prediction(
         [order] = best_labels(log_odds[columns][None])
         best = columns[order].tolist()
         for j in best[:_MOST_SCORES]:
-            scores[" / ".join(control.places[j])] = _rounded(probabilities[j])
+            scores[" / ".join(control.places[j])] = float(probabilities[j])
         given = [j for j in best if decided[j]][: None if control.is_multiple else 1]
-        places = [
-            chosen.places.get((control.name, model.names[j]), control.places[j]) for j in given
-        ]
+        places = [chosen.get((control.name, model.names[j]), control.places[j]) for j in given]
         if given:
             region = {
                 "id": f"{control.name}-suggested",
@@ -199,7 +203,7 @@ def _prediction(
                 "to_name": control.object_name,
                 "type": control.kind,
                 "value": control.value(places),
-                "score": _rounded(float(np.mean(probabilities[given]))),
+                "score": float(np.mean(probabilities[given])),
                 "meta": {
                     "text": [
                         f"{place[-1]} {probabilities[j]:.2f}"
@@ -208,62 +212,46 @@ def _prediction(
                 },
             }
             regions.append(region)
-    return {
-        "result": regions,
-        "score": _rounded(_certainty(probabilities)),
-        "scores": scores,
-        "model_version": version,
-    }
+    bits = binary_entropy(probabilities).sum()
+    return {"result": regions, "score": float(1 / (1 + bits)), "scores": scores}
 
 
-def _certainty(probabilities: NDArray[np.float64]) -> float:
-    """Return 1 / (1 + entropy of the labels in bits)."""
-    p = np.clip(probabilities, 1e-12, 1 - 1e-12)
-    bits = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
-    return float(1 / (1 + bits.sum()))
-
-
-def _decided(model: ServedModel, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return the assigned labels; thresholds that need many documents do not apply."""
-    if getattr(model.classifier.thresholds_, "needs_batch", False):
-        return log_odds > 0
-    return np.asarray(model.classifier.decide(log_odds), dtype=np.bool_)
+def _labels(chosen: Chosen) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(label for _, label in chosen))
 
 
 def _annotated(
-    model: ServedModel, event: Event, project: Mapping[str, Any], limits: Limits
+    model: ServedModel, event: Event, project: Project, limits: Limits
 ) -> list[Entry | Withdrawal]:
     """Return the entries of annotations."""
-    controls = read_controls(model, _text(project.get("label_config"), "project.label_config"))
-    tasks = {str(task.get("id")): task for task in _several(event.task)}
-    is_first = event.action in _CREATED
+    controls = read_controls(model, project.label_config)
+    tasks = {str(task.get("id")): task for task in event.task}
     found: list[Entry | Withdrawal] = []
-    for annotation in _several(event.annotation):
+    for annotation in event.annotation:
         origin = _origin(project, annotation)
         if annotation.get("was_cancelled"):
             found.append(Withdrawal(model.id, origin))
             continue
-        only = next(iter(tasks.values())) if len(tasks) == 1 else {}
-        task = tasks.get(str(annotation.get("task")), only)
-        text, accepted = text_of(task, controls), read_chosen(annotation.get("result"), controls)
+        only = event.task[0] if len(event.task) == 1 else {}
+        text = text_of(tasks.get(str(annotation.get("task")), only), controls)
         before = annotation.get("prediction")
         offered = read_chosen(before.get("result") if isinstance(before, dict) else None, controls)
-        rejected = [label for label in offered.labels if label not in accepted.labels]
+        accepted = _labels(read_chosen(annotation.get("result"), controls))
+        rejected = tuple(label for label in _labels(offered) if label not in accepted)
         check_text(text, limits)
-        check_labels(accepted.labels, rejected, limits)
-        found.append(
-            Entry(model.id, text, tuple(accepted.labels), tuple(rejected), origin, is_first)
-        )
+        check_labels(accepted, rejected, limits)
+        is_new = event.action in _CREATED
+        found.append(Entry(model.id, text, accepted, rejected, origin, is_new))
     return found
 
 
-def _origin(project: Mapping[str, Any], annotation: Mapping[str, Any]) -> str:
+def _origin(project: Project, annotation: Mapping[str, Any]) -> str:
     """Return the identifier of an annotation among all projects of all Label Studios."""
     number = annotation.get("id")
     if number is None:
         raise ProblemError(422, "no-id", "An annotation must have an id, got none.")
-    parts = (project.get("id"), project.get("created_at"), number)
-    return whole(" ".join(f"{part!s:.100}" for part in ("label-studio", *parts)))
+    parts = ("label-studio", project.id, project.created_at, number)
+    return whole(" ".join(f"{part!s:.100}" for part in parts))
 
 
 def _version(model: ServedModel, snapshot: Snapshot) -> str:
@@ -272,17 +260,3 @@ def _version(model: ServedModel, snapshot: Snapshot) -> str:
     learned += np.asarray(getattr(snapshot.rescorer.labels_, "bias_", ())).tobytes()
     made = model.header.created.strftime("%Y-%m-%d %H:%M:%S")
     return f"{model.id} {made} +{snapshot.learned} {crc32(learned):08x}"
-
-
-def _text(value: Any, what: str) -> str:
-    if not isinstance(value, str):
-        raise ProblemError(422, "no-interface", f"{what} must be a text, got {value!r:.50}.")
-    return whole(value)
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.6g}")
-
-
-def _several(given: dict[str, Any] | list[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    return [] if given is None else [given] if isinstance(given, dict) else given

@@ -122,8 +122,7 @@ class OmikujiContent(LogOddsClassifier):
         if not labels.positive.nnz:
             return None
         positive = sparse.csr_array(labels.positive)
-        n_jobs = effective_n_jobs(self.n_jobs)
-        return OmikujiForest.train(X, positive, {"n_trees": int(self.n_trees)}, n_jobs)
+        return OmikujiForest.train(X, positive, int(self.n_trees), effective_n_jobs(self.n_jobs))
 
     def _scores(self, forest: OmikujiForest | None, X: Any) -> sparse.csr_array:
         shape = X.shape[0], len(self.prior_log_odds_)

@@ -13,10 +13,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
@@ -26,6 +25,7 @@ import numpy as np
 import omikuji
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
 from labelkin.files import python_command
 from labelkin.solvers.cosine_index import unit_rows
@@ -36,15 +36,16 @@ _SECONDS, _SECONDS_PER_MB = 60.0, 1.0
 _LEAST_BEAM = 10
 #: Documents × features written at a time.
 _ROWS = 1000
+_FIELDS = ("files", "n_features", "n_labels")
+_stdout_lock = Lock()
 
-#: Program of the training process: data file, folder, threads, hyper-parameters.
+#: Program of the training process: data file, folder, threads, number of trees.
 _TRAIN = """
 import json, sys
 import omikuji
-data, folder, threads, given = json.loads(sys.argv[1])
+data, folder, threads, n_trees = json.loads(sys.argv[1])
 parameters = omikuji.Model.default_hyper_param()
-for name, value in given.items():
-    setattr(parameters, name, value)
+parameters.n_trees = n_trees
 omikuji.Model.train_on_data(data, parameters, threads).save(folder)
 """
 #: Program of the process that tries a folder, with limited memory.
@@ -86,11 +87,7 @@ class OmikujiForest:
 
     @classmethod
     def train(
-        cls,
-        X: Any,
-        positive: sparse.csr_array,
-        parameters: Mapping[str, Any],
-        n_threads: int,
+        cls, X: Any, positive: sparse.csr_array, n_trees: int, n_threads: int
     ) -> OmikujiForest:
         """Train on documents and their labels, at least one of which some document has.
 
@@ -100,20 +97,18 @@ class OmikujiForest:
             Documents, dense or sparse; only their direction is used.
         positive
             The labels of each, ``(n_documents, n_labels)``.
-        parameters
-            Hyper-parameters by Omikuji's names.
+        n_trees
+            Number of trees.
         n_threads
             Number of threads.
         """
         with tempfile.TemporaryDirectory(prefix="labelkin-") as private:
             data, folder = Path(private, "data.txt"), Path(private, "forest")
             _write_data(data, X, positive)
-            given = [str(data), str(folder), n_threads, dict(parameters)]
-            done = _run(_TRAIN, given, private, None)
-            if done.returncode:
+            if reason := _run(_TRAIN, [str(data), str(folder), n_threads, n_trees], private):
                 raise ValueError(
                     f"Omikuji could not be trained on {X.shape[0]} documents with {X.shape[1]} "
-                    f"features and {positive.shape[1]} labels: {_stderr_tail(done)}"
+                    f"features and {positive.shape[1]} labels: {reason}"
                 )
             files = {
                 path.name: np.fromfile(path, dtype=np.uint8) for path in sorted(folder.iterdir())
@@ -152,28 +147,29 @@ class OmikujiForest:
             (values, np.array(labels, dtype=np.int32), np.array(ends)), shape=shape
         )
 
-    @classmethod
-    def check_state(cls, state: dict[str, Any]) -> None:
-        """Raise ``ValueError`` for a stored state that is not a trained forest."""
-        names = {field.name for field in fields(cls)}
-        if set(state) != names:  # another attribute could replace the model read from the files
-            raise ValueError(f"an Omikuji forest with other fields than {', '.join(sorted(names))}")
-        cls(**state).check()
-
-    def check(self) -> None:
-        """Raise ``ValueError`` for files that are not those of a trained model."""
-        if not isinstance(self.files, dict) or not all(map(_is_bytes, self.files.values())):
+    @staticmethod
+    def check_state(state: dict[str, Any]) -> None:
+        """Raise ``ValueError`` for a state whose files are not those of a trained model."""
+        if set(state) != set(
+            _FIELDS
+        ):  # another attribute could replace the model read from the files
+            raise ValueError(f"an Omikuji forest with other fields than {', '.join(_FIELDS)}")
+        files, n_features, n_labels = (state[name] for name in _FIELDS)
+        if not isinstance(files, dict) or not all(
+            isinstance(content, np.ndarray) and content.dtype == np.uint8 and content.ndim == 1
+            for content in files.values()
+        ):
             raise ValueError("an Omikuji forest whose files are not bytes")
-        trees = {f"tree{i}.cbor" for i in range(len(self.files) - 1)}
-        if set(self.files) != trees | {"settings.json"} or not trees:
+        trees = {f"tree{i}.cbor" for i in range(len(files) - 1)}
+        if set(files) != trees | {"settings.json"} or not trees:
             raise ValueError("an Omikuji forest with other files than its settings and trees")
-        if not all(type(n) is int and n > 0 for n in (self.n_features, self.n_labels)):
+        if not all(type(n) is int and n > 0 for n in (n_features, n_labels)):
             raise ValueError("an Omikuji forest without features or labels")
 
     @cached_property
     def _model(self) -> Any:
         """Omikuji's model, read from a private folder after a separate process has read it."""
-        self.check()
+        self.check_state(self.__getstate__())
         with tempfile.TemporaryDirectory(prefix="labelkin-") as private:
             folder = Path(private, "forest")
             folder.mkdir(mode=0o700)
@@ -183,12 +179,7 @@ class OmikujiForest:
             most_bytes = 2**31 + 32 * n_bytes
             sizes = [self.n_features, self.n_labels, len(self.files) - 1, most_bytes]
             seconds = _SECONDS + _SECONDS_PER_MB * n_bytes / 2**20
-            try:
-                done = _run(_TRY, [str(folder), *sizes], private, seconds)
-                reason = _stderr_tail(done) if done.returncode else None
-            except subprocess.TimeoutExpired:
-                reason = f"Reading took more than {seconds:.0f} s."
-            if reason is not None:
+            if reason := _run(_TRY, [str(folder), *sizes], private, seconds):
                 raise ValueError(
                     "The Omikuji forest of this model cannot be read, it is damaged or forged. "
                     f"{reason} Train the model again."
@@ -200,76 +191,53 @@ class OmikujiForest:
         return {name: value for name, value in vars(self).items() if name != "_model"}
 
 
-_quiet_lock = Lock()
-
-
 def _write_data(path: Path, X: Any, positive: sparse.csr_array) -> None:
     """Write documents in the format of the extreme classification repository."""
-    with path.open("w", encoding="ascii") as file:
-        file.write(f"{X.shape[0]} {X.shape[1]} {positive.shape[1]}\n")
+    with path.open("wb") as file:
+        file.write(b"%d %d %d\n" % (*X.shape, positive.shape[1]))
         for first in range(0, X.shape[0], _ROWS):
-            rows = slice(first, first + _ROWS)
-            documents, labels = sparse.csr_array(unit_rows(X[rows])), positive[rows]
-            ends = zip(pairwise(documents.indptr.tolist()), pairwise(labels.indptr), strict=True)
-            for (start, stop), (begin, end) in ends:
-                terms = documents.indices[start:stop].tolist()
-                values = documents.data[start:stop].tolist()
-                named = ",".join(map(str, labels.indices[begin:end].tolist()))
-                pairs = (f"{j}:{value:.9g}" for j, value in zip(terms, values, strict=True))
-                file.write(" ".join([named, *pairs]) + "\n")
+            rows, text = slice(first, first + _ROWS), BytesIO()
+            unit = sparse.csr_array(unit_rows(X[rows]))
+            # scikit-learn writes 32-bit indices only.
+            unit.indices, unit.indptr = unit.indices.astype("i4"), unit.indptr.astype("i4")
+            dump_svmlight_file(unit, positive[rows], text, multilabel=True)
+            file.write(text.getvalue().replace(b" \n", b"\n"))  # documents without features
 
 
-def _run(
-    program: str, given: list[Any], folder: str, seconds: float | None
-) -> subprocess.CompletedProcess[str]:
-    """Run a program in a separate process that finds Omikuji where this one does."""
+def _run(program: str, given: list[Any], folder: str, seconds: float | None = None) -> str:
+    """Run a program that finds Omikuji where this process does; return why it failed, or ""."""
     command, environment = python_command(program, json.dumps(given))
-    return subprocess.run(
-        command,
-        env=environment,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        timeout=seconds,
-        check=False,
-    )
-
-
-def _stderr_tail(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the last line or panic of a process, without progress bars."""
-    lines = [line.split("\r")[-1].strip() for line in done.stderr.splitlines()]
-    panics = [line for line in lines if "panicked at" in line]
-    last = (panics or [line for line in lines if line] or [f"exit status {done.returncode}"])[-1]
-    return f"{last[:200].rstrip('.:')}."
+    try:
+        subprocess.run(
+            command,
+            env=environment,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        return f"It took more than {seconds:.0f} s."
+    except subprocess.CalledProcessError as error:
+        lines = [line.split("\r")[-1].strip() for line in error.stderr.splitlines()]
+        panics = [line for line in lines if "panicked at" in line]  # not the progress bars
+        last = (panics or list(filter(None, lines)) or [f"exit status {error.returncode}"])[-1]
+        return f"{last[:200].rstrip('.:')}."
+    return ""
 
 
 def _read(folder: Path) -> Any:
-    with _quiet():
-        return omikuji.Model.load(str(folder))
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep Omikuji's reports from standard output while it reads a folder."""
-    with _quiet_lock:
+    """Read a folder without Omikuji's reports on standard output."""
+    with _stdout_lock, Path(os.devnull).open("wb") as nowhere:
         sys.stdout.flush()
+        kept = os.dup(1)
+        os.dup2(nowhere.fileno(), 1)
         try:
-            kept = os.dup(1)
-        except OSError:  # closed
-            yield
-            return
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        try:
-            os.dup2(nowhere, 1)
-            yield
+            return omikuji.Model.load(str(folder))
         finally:
             os.dup2(kept, 1)
             os.close(kept)
-            os.close(nowhere)
-
-
-def _is_bytes(content: Any) -> bool:
-    return isinstance(content, np.ndarray) and content.dtype == np.uint8 and content.ndim == 1

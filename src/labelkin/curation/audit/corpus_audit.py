@@ -30,7 +30,7 @@ from labelkin.curation.audit.label_audit import FEWEST, LabelAudit
 from labelkin.curation.corrections import fingerprint_of
 from labelkin.explain.contributions import explain_terms
 from labelkin.files import csv_text, write_atomic
-from labelkin.models.builder import build_content, build_part, build_steps, plan_content
+from labelkin.models.builder import build_content, build_steps, plan_content
 from labelkin.pages import page_template
 from labelkin.text import WordCounts, surface_forms
 
@@ -119,6 +119,7 @@ def audit_corpus(
     -------
     CorpusAudit
     """
+    check_auditable(corpus, all_documents)
     part = _part(corpus, all_documents)
     given = labels_of(corpus).rows(part)
     plan = plan_content(names=content.split(","), features=corpus.features)
@@ -128,7 +129,7 @@ def audit_corpus(
         X = step.fit_transform(X)
     audit = LabelAudit(
         build_content(plan),
-        labels=build_part("labels", labels),
+        labels=labels,
         rules=rules,
         n_jobs=n_jobs,
         random_state=random_state,
