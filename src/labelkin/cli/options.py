@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 #: Titles of groups of options.
 MODEL, WORDS, FILES = "Model", "Words of the texts", "How files are read"
 ASSIGNED, NAMES = "Assigned labels", "Names of labels"
+_CONTENTS, _RULES = names("content"), names("thresholds")
 
 
 def option(about: str, *names: str, panel: str | None = None, **rules: Any) -> Any:
@@ -127,7 +128,7 @@ Content = Annotated[
         "Content classifier: evidence from the document. Several, as svm,nb,knn, are weighted. "
         "[default: svm for words, forest and logistic regression for other numbers]",
         panel=MODEL,
-        metavar=f"[{'|'.join(names('content'))}],...",
+        metavar=f"[{'|'.join(_CONTENTS)}],...",
     ),
 ]
 Labels = Annotated[
@@ -155,7 +156,7 @@ Thresholds = Annotated[
     Any,
     option(
         "A probability, a metric such as micro_f1 or document_f1, or a rule "
-        f"({', '.join(names('thresholds'))}). [default: 0.5]",
+        f"({', '.join(_RULES)}). [default: 0.5]",
         panel=ASSIGNED,
         parser=_number_or_name,
         metavar="NUMBER|NAME",

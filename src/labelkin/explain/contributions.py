@@ -305,14 +305,12 @@ class Posterior:
             log_odds=float(log_odds),
             parts={part.name: float(part.log_odds[i, j]) for part in self.parts},
             labels=tuple(sorted(listed, key=lambda one: -abs(one.log_odds))),
-            members=self._members(i, j),
+            members={} if self.members is None else self._members(i, j, self.members),
         )
 
-    def _members(self, i: int, j: int) -> dict[str, float]:
+    def _members(self, i: int, j: int, members: Mapping[str, Any]) -> dict[str, float]:
         """Return the contributions of members; the rest of the content is ``"all members"``."""
-        if self.members is None:
-            return {}
-        added = {name: float(values[i, j]) for name, values in self.members.items()}
+        added = {name: float(values[i, j]) for name, values in members.items()}
         content = next(float(p.log_odds[i, j]) for p in self.parts if p.name == "content")
         return {**added, "all members": content - sum(added.values())}
 

@@ -13,7 +13,6 @@ A :class:`LabelMatrix`, from which all parts learn and with which they are evalu
 from labelkin.label_matrix.cells import Cells, best_cells, best_labels, to_dense
 from labelkin.label_matrix.reading import (
     Scale,
-    check_scale,
     read_candidates,
     read_known,
     read_labels,
@@ -36,7 +35,6 @@ __all__ = [
     "Scale",
     "best_cells",
     "best_labels",
-    "check_scale",
     "frame_in_order",
     "in_container",
     "labels_for",

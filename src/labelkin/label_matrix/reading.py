@@ -29,7 +29,6 @@ from labelkin.label_matrix.record import (
 from labelkin.validation import (
     abbreviate,
     check_cells,
-    check_choice,
     check_distinct,
     check_no_nul,
     unmasked,
@@ -409,11 +408,6 @@ def read_candidates(
     values = _numbers(matrix.data, scale, what, np.float64)
     check_values(values, scale, what, cells)
     return cells, values
-
-
-def check_scale(scale: str) -> None:
-    """Raise for an unknown scale."""
-    check_choice("scale", scale, Scale)
 
 
 def check_values(

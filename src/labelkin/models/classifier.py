@@ -247,6 +247,8 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
         learns = learns_weight(self.evidence_weight, *labels.shape)
         predicts = is_honest or rule.needs_scores or learns or learns_cuts(self.variant)
+        if learns and getattr(parts["content"], "top", 0) is None:
+            check_learning(*labels.shape)  # before fitting the content, which takes longest
         self.rescorer_ = LabelRescorer(
             parts["labels"],
             variant=self.variant,
@@ -255,8 +257,6 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             rules=self.rules,
             known_weight=self.known_weight,
         )
-        if learns and getattr(parts["content"], "top", 0) is None:
-            check_learning(*labels.shape)  # before fitting the content, which takes longest
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
                 self.content_ = with_random_state(parts["content"], self.random_state)

@@ -17,7 +17,6 @@ from labelkin.explain.contributions import Explanation, Posterior
 from labelkin.label_matrix import (
     Cells,
     Scale,
-    check_scale,
     read_candidates,
     read_known,
     read_labels,
@@ -40,6 +39,7 @@ from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import to_log_odds, to_probability
+from labelkin.validation import check_choice
 
 if TYPE_CHECKING:
     from labelkin.scaling.blocks import Engine
@@ -176,7 +176,7 @@ class LabelRescorer(BaseEstimator):
         """
         from labelkin.scaling.distributed import using
 
-        check_scale(self.scale)
+        check_choice("scale", self.scale, Scale)
         classifier = as_label_classifier(self.labels)
         self._warn_without()
         is_fixed = is_auto(self.evidence_weight) or not learns_weight(self.evidence_weight)
@@ -369,14 +369,14 @@ class LabelRescorer(BaseEstimator):
 
     def _fit(self, Y: Any, scores: Any, sample_weight: Any = None, is_given: bool = False) -> None:
         """Fit; scores from a user (``is_given``) may be in sample."""
-        check_scale(self.scale)
+        check_choice("scale", self.scale, Scale)
         labels = read_labels(Y)
         self.label_names_ = labels.names
         self.rules_ = _bind_rules(self.rules, labels.names)
+        weight = _read_weight(sample_weight)
         content = None if scores is None else self._read_scores(scores, labels.shape[0])
         if content is not None and is_given:
             warn_if_in_sample(labels, content, stacklevel=4)
-        weight = _read_weight(sample_weight)
         self.combination_ = fit_combination(
             as_label_classifier(self.labels),
             self.variant,

@@ -135,12 +135,13 @@ def save(
     >>> (again.predict_proba([[5, 0]]) == model.predict_proba([[5, 0]])).all()
     np.True_
     """
-    from labelkin.storage.codec import encode_model, label_names
-
     path = Path(path)
     _check_model(model)
     if not (summary is None or isinstance(summary, dict)):
         raise TypeError(f"summary must be a dict, got a {type(summary).__name__}.")
+    from labelkin.storage.codec import encode_model, label_names
+
+    labels = label_names(model)
     described, arrays, class_names = encode_model(model)
     versions = {name: version(name) for name in ("labelkin", "numpy", "scikit-learn", "scipy")}
     description = {
@@ -148,7 +149,7 @@ def save(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": type(model).__name__,
         "classes": class_names,
-        "labels": label_names(model),
+        "labels": labels,
         "summary": summary,
     }
     try:

@@ -19,7 +19,6 @@ from labelkin.label_matrix import (
     Cells,
     LabelMatrix,
     Scale,
-    check_scale,
     read_labels,
     read_scores,
 )
@@ -88,7 +87,7 @@ class _ByProbabilities(ThresholdRule):
         self.scale = scale
 
     def _check_parameters(self) -> None:
-        check_scale(self.scale)
+        check_choice("scale", self.scale, Scale)
 
     def _learn(self, scores: Any, labels: LabelMatrix) -> None:
         """Learn nothing."""

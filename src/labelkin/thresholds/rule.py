@@ -20,7 +20,6 @@ from labelkin.label_matrix import (
     Cells,
     LabelMatrix,
     Scale,
-    check_scale,
     read_candidates,
     read_labels,
     read_scores,
@@ -29,7 +28,7 @@ from labelkin.label_matrix.reading import check_values
 from labelkin.odds import to_probability
 from labelkin.records import short_repr
 from labelkin.registry import names, part_class
-from labelkin.validation import did_you_mean
+from labelkin.validation import check_choice, did_you_mean
 
 _Scores = NDArray[np.float64]
 _Decisions = NDArray[np.bool_]
@@ -237,7 +236,7 @@ class FixedCut(ThresholdRule):
         self.scale = scale
 
     def _check_parameters(self) -> None:
-        check_scale(self.scale)
+        check_choice("scale", self.scale, Scale)
         if not is_number(self.cut) or not 0 < self.cut < 1:
             raise ValueError(
                 f"cut must be a probability strictly between 0 and 1, got {self.cut!r}, also when "
@@ -290,7 +289,7 @@ def rule_for(thresholds: ThresholdChoice, scale: Scale = "log_odds") -> Threshol
     >>> rule_for("subset_loss"), rule_for(0.3)
     (MCut(scale='log_odds'), FixedCut(cut=0.3, scale='log_odds'))
     """
-    check_scale(scale)
+    check_choice("scale", scale, Scale)
     if isinstance(thresholds, str):
         metric = SCIKIT_LEARN_NAMES.get(thresholds, thresholds)
         name = METRIC_RULES.get(metric, thresholds)

@@ -27,14 +27,14 @@ from labelkin.curation.audit.issues import (
 from labelkin.curation.audit.noise import GivenEvidence, NoiseModel, blocks
 from labelkin.estimator import fit_content, read_any_documents
 from labelkin.evaluation.splits import CrossValidation
-from labelkin.label_matrix import LabelMatrix, Scale, check_scale, read_labels, read_scores
+from labelkin.label_matrix import LabelMatrix, Scale, read_labels, read_scores
 from labelkin.label_matrix.reading import is_label_sets
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import to_log_odds, to_probability
 from labelkin.scikit_learn import with_random_state
-from labelkin.validation import abbreviate, check_whole_number
+from labelkin.validation import abbreviate, check_choice, check_whole_number
 from labelkin.vocabulary.rules import Rules, bind_rules
 
 #: Minimum number of documents, so that some can be left out.
@@ -163,7 +163,7 @@ class LabelAudit(BaseEstimator):
         -------
         self
         """
-        check_scale(self.scale)
+        check_choice("scale", self.scale, Scale)
         check_whole_number("rounds", self.rounds)
         labels = self._read_labels(X, Y, scores)
         self.label_names_ = labels.names
