@@ -24,7 +24,6 @@ from labelkin.label_matrix import (
     to_dense,
 )
 from labelkin.learned.fitting import (
-    CAUTIOUS_WEIGHT,
     EvidenceWeight,
     Variant,
     cross_fitted_posterior,
@@ -134,16 +133,17 @@ class LabelRescorer(BaseEstimator):
         -------
         self
         """
-        self._warn_without(scores)
         self._fit(Y, scores, sample_weight, is_given=True)
+        self._warn_without(scores)
         return self
 
     def _warn_without(self, scores: Any = None) -> None:
         if scores is None and is_auto(self.evidence_weight):
             warnings.warn(
                 "Without out-of-fold scores of the training documents the evidence weight cannot "
-                f"be learned, so it is {CAUTIOUS_WEIGHT}. Use fit(Y, scores=...) (--out-of-fold "
-                "in a command), RescoredClassifier, or set evidence_weight (1 is the paper).",
+                f"be learned, so it is {self.evidence_weight_:g}. Use fit(Y, scores=...) "
+                "(--out-of-fold in a command), RescoredClassifier, or set evidence_weight (1 is "
+                "the paper).",
                 stacklevel=3,
             )
 
@@ -178,7 +178,6 @@ class LabelRescorer(BaseEstimator):
 
         check_choice("scale", self.scale, Scale)
         classifier = as_label_classifier(self.labels)
-        self._warn_without()
         is_fixed = is_auto(self.evidence_weight) or not learns_weight(self.evidence_weight)
         is_counted = self.variant in ("soft", "hard") and hasattr(classifier, "fit_counted")
         if not (is_fixed and is_counted):
@@ -199,6 +198,7 @@ class LabelRescorer(BaseEstimator):
                 self.evidence_weight,
                 self.known_weight,
             )
+        self._warn_without()
         return self
 
     def fit_out_of_fold(
