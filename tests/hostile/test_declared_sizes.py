@@ -93,7 +93,7 @@ def test_terminal_escapes_in_labels_and_file_names_are_escaped(model, capsys):
         cli.main(["inspect", "x\x1b[2J.labelkin"])
     said = "".join(capsys.readouterr())
     assert "\x1b" not in said
-    assert "\\u001b[2J" in said
+    assert "\\x1b[2J" in said
 
 
 def test_printable_keeps_lines_and_escapes_controls():

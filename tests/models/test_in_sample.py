@@ -71,6 +71,6 @@ def test_command_line_warns_with_another_hint(scored, tmp_path):
     call_with = ["rescore", given, "--train", train, "--out", tmp_path / "o.csv", "--replace"]
     done = call(*call_with, "--out-of-fold", tmp_path / "seen.csv")
     assert done.code == 0
-    assert "--out-of-fold scores must come from" in done.err
-    assert "Make them by cross-validation." in done.err
+    assert "scores must come from" in done.err
+    assert "cross_val_log_odds" in done.err
     assert "scores must come" not in call(*call_with, "--out-of-fold", given).err

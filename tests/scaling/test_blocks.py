@@ -61,7 +61,7 @@ class TestFittingFromBlocks:
         assert parts.log_odds(X).tobytes() == whole.log_odds(X).tobytes()
         named = NaiveBayes().partial_fit(X[:1], [{"a"}], classes=["a", "b"])
         assert named.partial_fit(X[1:2], [{"b"}]).counts_.positive.tolist() == [1, 1]
-        with pytest.raises(ValueError, match="same number of documents"):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
             parts.partial_fit(X[:3], Y[:2])
 
 

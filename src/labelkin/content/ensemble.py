@@ -131,6 +131,54 @@ class ContentEnsemble(LogOddsClassifier):
         )
         return tags
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep`` also those of the members, ``svm__C``.
+
+        Parameters
+        ----------
+        deep : bool, default True
+            Whether to include the parameters of the members.
+
+        Returns
+        -------
+        dict
+        """
+        found: dict[str, Any] = super().get_params(deep=False)
+        try:
+            members = read_members(self.members) if deep else []
+        except (TypeError, ValueError):  # fit raises the error
+            members = []
+        for name, features, classifier in members:
+            for key, part in ((name, classifier), (f"{name}_features", features)):
+                if part is not None:
+                    found |= {key: part, **{f"{key}__{k}": v for k, v in part.get_params().items()}}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the members.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by the names of :meth:`get_params`.
+
+        Returns
+        -------
+        self
+        """
+        self.members = params.pop("members", self.members)
+        if params.keys() - super().get_params(deep=False).keys():
+            self.members = [
+                (
+                    member.name,
+                    params.pop(f"{member.name}_features", member.features),
+                    params.pop(member.name, member.classifier),
+                )
+                for member in read_members(self.members)
+            ]
+        super().set_params(**params)
+        return self
+
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
         """Fit the members and learn their weights.
 

@@ -46,7 +46,6 @@ from labelkin.corpora.tables import (
     split_cell,
     split_uris,
 )
-from labelkin.validation import check_choice
 
 Format = Literal["jsonl", "json", "csv", "tsv", "text", "folder", "annif_tsv"]
 Split = Literal["train", "test"]
@@ -233,6 +232,8 @@ class Documents:  # numpydoc ignore=PR02
     understood: Understood = field(default_factory=Understood, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        from labelkin.validation import check_choice  # loads NumPy
+
         if self.format is not None:
             check_choice("format", self.format, Format)
         for key in self.columns:

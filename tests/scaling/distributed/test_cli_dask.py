@@ -1,6 +1,7 @@
 """``--dask``: the same bytes from a cluster, and one line of error without a scheduler."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -73,6 +74,7 @@ def test_lost_cluster_is_one_line(model, news_file, address, monkeypatch):
     def lost(*_, **__):
         raise KilledWorker("answer-1", None, 3)
 
-    monkeypatch.setattr("labelkin.prediction.answer_batches", lost)
+    module = sys.modules["labelkin.prediction.fitted_model"]  # also the name of a function
+    monkeypatch.setattr(module, "answer_batches", lost)
     line = call("predict", model, news_file, "--dask", address).refused(code=1)
     assert f"The Dask cluster at {address} must stay until the work is done" in line
