@@ -17,7 +17,7 @@ newsroom, news_model = _FIXTURES.newsroom, _FIXTURES.news_model
 news_file, ruled_file, client = _FIXTURES.news_file, _FIXTURES.ruled_file, _FIXTURES.client
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def installed(tmp_path_factory):
     """Write the entry point that an installation writes."""
     folder = tmp_path_factory.mktemp("installed")
