@@ -149,6 +149,12 @@ def read_variant(value: Any) -> FillIn | ThresholdRule:
     return VARIANTS[value]
 
 
+def has_candidates(content: Any) -> bool:
+    """Return whether a content classifier, or a member of it, returns the ``top`` labels only."""
+    given = content.get_params() if hasattr(content, "get_params") else {}
+    return any(value is not None for key, value in given.items() if key.split("__")[-1] == "top")
+
+
 def check_learning(n_documents: int, n_labels: int) -> None:
     """Raise if learning from scores of all labels needs too much memory."""
     check_memory(

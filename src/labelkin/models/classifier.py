@@ -37,6 +37,7 @@ from labelkin.learned.fitting import (
     EvidenceWeight,
     Variant,
     check_learning,
+    has_candidates,
     learns_cuts,
     learns_weight,
 )
@@ -247,7 +248,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
         learns = learns_weight(self.evidence_weight, *labels.shape)
         predicts = is_honest or rule.needs_scores or learns or learns_cuts(self.variant)
-        if learns and not _has_candidates(parts["content"]):
+        if learns and not has_candidates(parts["content"]):
             check_learning(*labels.shape)  # before fitting the content, which takes longest
         self.rescorer_ = LabelRescorer(
             parts["labels"],
@@ -574,9 +575,3 @@ class RescoredClassifier(LabelDependenceClassifier):
         if isinstance(self.cv, Integral) and "cv" in content.get_params(deep=False):
             content = clone(content).set_params(cv=self.cv)
         return {"content": content, "labels": as_label_classifier(self.labels)}
-
-
-def _has_candidates(content: Any) -> bool:
-    """Return whether a content classifier, or a member of it, returns the ``top`` labels only."""
-    given = content.get_params() if hasattr(content, "get_params") else {}
-    return any(value is not None for key, value in given.items() if key.split("__")[-1] == "top")
