@@ -175,7 +175,7 @@ def test_other_files_are_named_by_first_bytes(tmp_path, raw, kind):
     for read in (load, read_header):
         message = why_not(read, path)
         assert f"{path} is not a labelkin model file: it looks like {kind}" in message
-        assert "labelkin.save(model, path) writes model files." in message
+        assert "labelkin.save write model files." in message
 
 
 def test_folder_and_missing_file_are_named(tmp_path):

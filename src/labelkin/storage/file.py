@@ -295,7 +295,7 @@ def _checked_lengths(path: Path, fixed: bytes, size: int) -> list[int]:
         kind = next(kind for start, kind in _OTHER_KINDS.items() if fixed.startswith(start))
         raise ValueError(
             f"{path} is not a labelkin model file: it looks like {kind}. "
-            "labelkin.save(model, path) writes model files."
+            "labelkin train and labelkin.save write model files."
         )
     if len(fixed) < _FIXED.size:
         raise ValueError(f"{path} is cut off: it has {size} bytes, and a header alone has 64.")
